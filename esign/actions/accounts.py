@@ -1,0 +1,110 @@
+"""Organisations and keys, as the command line makes them."""
+
+from dataclasses import replace
+from email.utils import parseaddr
+
+from esign.config import Config
+from esign.core import apikey
+from esign.core.account import Organisation, may_use_api
+from esign.core.apikey import ApiKey, Scope
+from esign.core.document import Mode
+from esign.core.errors import Problem
+from esign.core.instant import DAY, Instant
+from esign.entropy import new_id, new_key_secret
+from esign.store import accounts
+from esign.store.database import Database, Transaction
+
+
+class LiveKeysNotAllowed(Exception):
+    """The installation is a test environment: it issues only test keys."""
+
+
+async def ensure_organisation(db: Database, config: Config, now: Instant) -> Organisation:
+    """The organisation of the configuration, made at the first use."""
+    existing = await accounts.first_organisation(db)
+    if existing is not None:
+        return existing
+    settings = config.organisation
+    made = Organisation(
+        id=new_id("org", now),
+        name=settings.name,
+        locale=settings.locale,
+        time_zone=settings.time_zone,
+        created_at=now,
+        reply_to=parseaddr(settings.reply_to)[1] if settings.reply_to else None,
+    )
+
+    async def write(tx: Transaction) -> Organisation:
+        other = await accounts.first_organisation(tx)
+        if other is not None:
+            return other
+        await accounts.add_organisation(tx, made)
+        return made
+
+    return await db.write(write)
+
+
+def plan_of(organisation: Organisation, config: Config) -> str:
+    """Its own plan, else the installation's."""
+    return organisation.plan or config.organisation.plan
+
+
+async def create_key(
+    db: Database,
+    config: Config,
+    now: Instant,
+    *,
+    name: str,
+    mode: Mode,
+    scopes: frozenset[Scope],
+    expires_in_days: int | None,
+) -> tuple[ApiKey, str]:
+    """A key and, once, its text; refused below the business plan and over the limit of active keys."""
+    organisation = await ensure_organisation(db, config, now)
+    if not may_use_api(plan_of(organisation, config)):
+        raise Problem("plan_required")
+    if config.server.environment == "test" and mode is Mode.LIVE:
+        raise LiveKeysNotAllowed
+    text = apikey.compose(mode, new_key_secret())
+    key = ApiKey(
+        id=new_id("key", now),
+        organisation_id=organisation.id,
+        mode=mode,
+        name=name,
+        hint=apikey.hint(text),
+        scopes=scopes,
+        created_at=now,
+        expires_at=None if expires_in_days is None else now + expires_in_days * DAY,
+    )
+
+    async def write(tx: Transaction) -> None:
+        limit = config.limits.api_keys
+        if await accounts.count_active_keys(tx, organisation.id, now) >= limit:
+            raise Problem("limit_reached", f"The organisation has {limit} active keys; revoke one first.")
+        await accounts.add_key(tx, key, apikey.digest(text))
+
+    await db.write(write)
+    return replace(key, plan=organisation.plan), text
+
+
+async def list_keys(db: Database) -> list[ApiKey]:
+    """Every key of the installation's organisation, oldest first."""
+    organisation = await accounts.first_organisation(db)
+    return await accounts.keys_of(db, organisation.id) if organisation else []
+
+
+async def revoke_key(db: Database, key_id: str, now: Instant) -> None:
+    """Counts from the next request on; `not_found` for an unknown id."""
+
+    async def write(tx: Transaction) -> bool:
+        return await accounts.revoke_key(tx, key_id, now)
+
+    if not await db.write(write):
+        raise Problem("not_found", f"There is no key {key_id}.")
+
+
+def state_of(key: ApiKey, now: Instant) -> str:
+    """active, expired or revoked."""
+    if key.revoked_at is not None:
+        return "revoked"
+    return "expired" if key.expires_at is not None and key.expires_at <= now else "active"

@@ -1,0 +1,174 @@
+"""What a letter about a document says to whom: from the document to the facts that the letters are written from."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import ceil
+
+from esign.actions.files import name_of
+from esign.core.account import Organisation
+from esign.core.document import Document, Mode, Recipient, RecipientStatus
+from esign.core.instant import DAY, Instant
+from esign.mail import letters
+from esign.mail.letters import Completed, Declined, Expired, Invitation, Reader, Reminder, Signed
+from esign.mail.sheet import Letter, Letterhead
+
+LINK_LIVES_AFTER_CLOSING = 30 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One mail on its way: to a recipient with their link, or to the sender when `recipient` is None."""
+
+    document: Document
+    organisation: Organisation
+    letter: str
+    recipient: Recipient | None
+    token: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What every letter needs beside the post itself."""
+
+    base_url: str
+    post: Post
+    now: Instant
+    attached: bool
+
+    @property
+    def head(self) -> Letterhead:
+        post = self.post
+        own = post.recipient.locale if post.recipient else None
+        return Letterhead(
+            organisation=post.organisation.name,
+            colour=post.organisation.colour,
+            locale=own or post.document.locale or post.organisation.locale,
+            time_zone=post.organisation.time_zone,
+            test=post.document.mode is Mode.TEST,
+        )
+
+    @property
+    def link(self) -> str | None:
+        return f"{self.base_url}/s/{self.post.token}" if self.post.token else None
+
+    @property
+    def sender(self) -> str | None:
+        """The person who sent it; None when it was a program of the organisation."""
+        creator = self.post.document.created_by
+        return creator.name if creator.kind == "member" else None
+
+    @property
+    def reader(self) -> str | None:
+        return self.post.recipient.name if self.post.recipient else None
+
+
+def write_letter(base_url: str, post: Post, now: Instant, attached: bool) -> Letter:
+    """The letter of this post, with what is true now; `attached` when the sealed file comes with it."""
+    return LETTERS[post.letter](Desk(base_url, post, now, attached))
+
+
+def invitation(desk: Desk) -> Letter:
+    document, to = desk.post.document, desk.post.recipient
+    assert to is not None and desk.link is not None
+    asked = len([field for field in to.fields if not field.read_only])
+    return letters.invitation(
+        Invitation(
+            head=desk.head,
+            to=to.name,
+            sender=desk.sender,
+            title=document.title,
+            link=desk.link,
+            pages=document.page_count,
+            fields=asked,
+            minutes=ceil(document.page_count * 0.5 + max(asked, 1) * 0.3),
+            until=document.expires_at,
+            subject=document.subject,
+            message=document.message,
+        )
+    )
+
+
+def reminder(desk: Desk) -> Letter:
+    document, to = desk.post.document, desk.post.recipient
+    assert to is not None and desk.link is not None
+    return letters.reminder(
+        Reminder(
+            head=desk.head,
+            to=to.name,
+            sender=desk.sender,
+            title=document.title,
+            link=desk.link,
+            filled=0,
+            fields=len([field for field in to.fields if not field.read_only]),
+            now=desk.now,
+            until=document.expires_at,
+        )
+    )
+
+
+def completed(desk: Desk) -> Letter:
+    document, seal = desk.post.document, desk.post.document.seal
+    assert seal is not None
+    return letters.completed(
+        Completed(
+            head=desk.head,
+            to=desk.reader,
+            title=document.title,
+            signers=signers(desk.post),
+            sealed_at=seal.sealed_at,
+            file_name=name_of(document, "sealed"),
+            size=seal.size,
+            attached=desk.attached,
+            link=desk.link,
+            until=seal.sealed_at + LINK_LIVES_AFTER_CLOSING if desk.link else None,
+        )
+    )
+
+
+def declined(desk: Desk) -> Letter:
+    document, to = desk.post.document, desk.post.recipient
+    who = next(r for r in document.recipients if r.status is RecipientStatus.DECLINED)
+    reader = Reader.SENDER if to is None else Reader.SELF if to.id == who.id else Reader.RECIPIENT
+    return letters.declined(
+        Declined(
+            head=desk.head,
+            to=desk.reader,
+            reader=reader,
+            sender=desk.sender,
+            title=document.title,
+            who=who.name,
+            at=document.closed_at or desk.now,
+            reason=who.decline_reason,
+        )
+    )
+
+
+def expired(desk: Desk) -> Letter:
+    document = desk.post.document
+    return letters.expired(
+        Expired(
+            head=desk.head,
+            to=desk.reader,
+            title=document.title,
+            at=document.closed_at or desk.now,
+            signers=signers(desk.post),
+        )
+    )
+
+
+def signers(post: Post) -> tuple[Signed, ...]:
+    """Everybody who was to act, and when they did."""
+    return tuple(
+        Signed(r.name, r.completed_at, is_reader=post.recipient is not None and r.id == post.recipient.id)
+        for r in post.document.recipients
+        if r.acting
+    )
+
+
+LETTERS: Mapping[str, Callable[[Desk], Letter]] = {
+    "invitation": invitation,
+    "reminder": reminder,
+    "completed": completed,
+    "declined": declined,
+    "expired": expired,
+}

@@ -1,0 +1,258 @@
+"""Creating, reading and sending documents."""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from esign.actions.transition import Keep, transition
+from esign.core import lifecycle, printed
+from esign.core.account import Organisation
+from esign.core.audit import Entry
+from esign.core.document import Actor, Document, File, Mode, Origin, Recipient, Reminders, Status
+from esign.core.errors import Detail, Problem
+from esign.core.instant import DAY, Instant
+from esign.core.placement import out_of_bounds
+from esign.entropy import new_id
+from esign.pdf import glyphs
+from esign.pdf.inspection import Limits
+from esign.runtime import Runtime
+from esign.store import accounts, blobs, documents, events, mails, outcomes
+from esign.store.database import Transaction
+from esign.store.documents import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose documents: nothing of another organisation or mode is ever found."""
+
+    organisation_id: str
+    mode: Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a caller wants created; recipients and fields have their ids already."""
+
+    file_name: str
+    file: bytes
+    title: str
+    recipients: tuple[Recipient, ...]
+    subject: str | None = None
+    message: str | None = None
+    locale: str | None = None
+    expires_in_days: int = 30
+    reminders: Reminders = Reminders()
+    redirect_url: str | None = None
+    external_id: str | None = None
+    metadata: dict[str, str] | None = None
+
+
+async def create(
+    runtime: Runtime, owner: Owner, actor: Actor, origin: Origin, order: Order, keep: Keep | None = None
+) -> Document:
+    """A draft, its file inspected, normalised and found fit for sealing (D1)."""
+    await check_mail_quota(runtime, owner)
+    limits = runtime.config.limits
+    inspection = await runtime.pdf.inspect(order.file, Limits(limits.file_mib * 2**20, limits.pages))
+    contents = (order.file, inspection.prepared, *inspection.images)
+    hashes = await asyncio.to_thread(sha256_of, contents)
+    now = runtime.clock.now()
+    document = Document(
+        id=new_id("doc", now),
+        organisation_id=owner.organisation_id,
+        mode=owner.mode,
+        title=order.title,
+        file=File(
+            name=order.file_name,
+            uploaded=hashes[0],
+            prepared=hashes[1],
+            pages=inspection.pages,
+            images=tuple(hashes[2:]),
+            repaired=inspection.repaired,
+            removed=inspection.removed,
+        ),
+        created_by=actor,
+        created_at=now,
+        updated_at=now,
+        recipients=order.recipients,
+        subject=order.subject,
+        message=order.message,
+        locale=order.locale,
+        expires_in_days=order.expires_in_days,
+        reminders=order.reminders,
+        redirect_url=order.redirect_url,
+        external_id=order.external_id,
+        metadata=order.metadata or {},
+    )
+    check_placement(document)
+
+    async def write(tx: Transaction) -> Document:
+        for content, sha256 in zip(contents, hashes, strict=True):
+            await blobs.add(tx, content, now, sha256)
+        created = await outcomes.add(tx, lifecycle.create(document, origin, now), runtime.vault, now)
+        if keep is not None:
+            await keep(tx, created)
+        return created
+
+    created = await runtime.db.write(write)
+    runtime.bell.ring()
+    return created
+
+
+def sha256_of(contents: Sequence[bytes]) -> list[str]:
+    return [hashlib.sha256(content).hexdigest() for content in contents]
+
+
+def check_placement(document: Document) -> None:
+    """Raise `field_out_of_bounds` naming every field that lies outside its page."""
+    problems = [
+        problem
+        for n, recipient in enumerate(document.recipients)
+        for m, field in enumerate(recipient.fields)
+        if (problem := out_of_bounds(field, document.file.pages, f"/recipients/{n}/fields/{m}"))
+    ]
+    if problems:
+        raise Problem("field_out_of_bounds", details=problems[:100])
+
+
+async def send(
+    runtime: Runtime,
+    owner: Owner,
+    document_id: str,
+    actor: Actor,
+    origin: Origin,
+    keep: Keep | None = None,
+    revision: int | None = None,
+) -> Document:
+    """Out for signature (D4), if it still has that `revision`; refused while a text of it could not be printed."""
+    draft = await get(runtime, owner, document_id)
+    if revision is not None and revision != draft.revision:
+        raise Problem("revision_mismatch", current_status=draft.status)
+    lifecycle.require(draft, Status.DRAFT)
+    await check_mail_quota(runtime, owner)
+    unprintable = await find_unprintable(runtime, draft)
+    now = runtime.clock.now()
+
+    async def find(tx: Transaction) -> Document:
+        return await documents.get_own(tx, owner.organisation_id, owner.mode, document_id)
+
+    def decide(document: Document) -> Any:
+        lifecycle.require(document, Status.DRAFT)
+        if document.revision != draft.revision:
+            raise Problem("revision_mismatch", current_status=document.status)
+        if details := [*lifecycle.not_ready(document), *unprintable]:
+            raise Problem("document_not_ready", details=details[:100], current_status=document.status)
+        return lifecycle.send(document, actor, origin, now)
+
+    return await transition(runtime, find, decide, keep)
+
+
+async def find_unprintable(runtime: Runtime, document: Document) -> list[Detail]:
+    """The texts of a document that no font at hand can draw, each naming its characters."""
+    found = list(printed.texts(document))
+    missing = await unprintable(runtime, [text for _, text in found])
+    if not missing:
+        return []
+    return [
+        Detail(path, f"No font at hand can print {shown} of “{text[:80]}”.", "format")
+        for path, text in found
+        if (shown := " ".join(sorted(missing.intersection(text))))
+    ]
+
+
+async def unprintable(runtime: Runtime, texts: Sequence[str]) -> set[str]:
+    """The characters no font can draw; the worker, which knows the system's fonts, is asked only in doubt."""
+    if not glyphs.missing(texts):
+        return set()
+    return set(await runtime.pdf.missing(texts, font_paths(runtime)))
+
+
+def font_paths(runtime: Runtime) -> tuple[str, ...]:
+    return tuple(str(path) for path in runtime.config.seal.font_paths)
+
+
+async def check_mail_quota(runtime: Runtime, owner: Owner) -> None:
+    """Raise `quota_exceeded` when today's mails are used up; 0 in the settings means no quota."""
+    now, quota = runtime.clock.now(), runtime.config.limits.emails_per_day
+    if quota and await mails.sent_today(runtime.db, owner.organisation_id, now) >= quota:
+        raise Problem(
+            "quota_exceeded",
+            f"The organisation has sent its {quota} emails of today.",
+            retry_after=(DAY - now % DAY) // 1000 + 1,
+        )
+
+
+async def get(runtime: Runtime, owner: Owner, document_id: str) -> Document:
+    """The document as it is now: one that is past its expiry expires first (D10)."""
+    document = await documents.get_own(runtime.db, owner.organisation_id, owner.mode, document_id)
+    return await up_to_date(runtime, document)
+
+
+async def up_to_date(runtime: Runtime, document: Document) -> Document:
+    """The same document, expired if its time is over."""
+    if not lifecycle.is_past_expiry(document, runtime.clock.now()):
+        return document
+    return await expire(runtime, document.id)
+
+
+async def expire(runtime: Runtime, document_id: str) -> Document:
+    """Let a document expire if it still may (D10); whoever was faster counts."""
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> Document:
+        before = await documents.get(tx, document_id)
+        if not lifecycle.is_past_expiry(before, now):
+            return before
+        return await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
+
+    document = await runtime.db.write(write)
+    runtime.bell.ring()
+    return document
+
+
+async def find_page(
+    runtime: Runtime, owner: Owner, limit: int, after: Place | None, statuses: Sequence[Status]
+) -> tuple[list[Document], Place | None]:
+    """A page of a list, newest first, and where the next begins."""
+    found = await documents.find_page(
+        runtime.db, owner.organisation_id, owner.mode, limit + 1, after, statuses
+    )
+    page = found[:limit]
+    more = Place(page[-1].created_at, page[-1].id) if len(found) > limit else None
+    return [await up_to_date(runtime, document) for document in page], more
+
+
+async def trail(
+    runtime: Runtime, owner: Owner, document_id: str, after: int, limit: int
+) -> tuple[list[Entry], bool]:
+    """Entries of the audit trail after number `after`, and whether more follow."""
+    await documents.get_own(runtime.db, owner.organisation_id, owner.mode, document_id)
+    found = await events.trail(runtime.db, document_id, after, limit + 1)
+    return found[:limit], len(found) > limit
+
+
+async def organisation_of(runtime: Runtime, document: Document) -> Organisation:
+    return await accounts.get_organisation(runtime.db, document.organisation_id)
+
+
+def reminders_of(runtime: Runtime, **given: Any) -> Reminders:
+    """The installation's reminders with what a caller gave put in, each member by itself."""
+    defaults = runtime.config.reminders
+    return replace(
+        Reminders(
+            enabled=defaults.enabled,
+            first_after_days=defaults.first_after_days,
+            every_days=defaults.every_days,
+            max=defaults.max,
+            before_expiry_hours=defaults.before_expiry_hours,
+        ),
+        **{name: value for name, value in given.items() if value is not None},
+    )
+
+
+def is_closed_long_ago(document: Document, now: Instant, kept: Instant) -> bool:
+    """Whether the links of a document that ended have run out, `kept` milliseconds after its end."""
+    ended = document.completed_at or document.closed_at
+    return ended is not None and now >= ended + kept

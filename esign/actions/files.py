@@ -1,0 +1,100 @@
+"""The three files of a document: handed out as bytes, or by a short-lived address of their own."""
+
+import base64
+import binascii
+import hmac
+import re
+import struct
+from dataclasses import dataclass
+
+from esign.actions.documents import Owner, get
+from esign.core.document import Actor, Document, Origin, Status
+from esign.core.errors import Problem
+from esign.core.instant import SECOND, Instant
+from esign.core.outcome import Event
+from esign.runtime import Runtime
+from esign.store import blobs, documents, outcomes
+from esign.store.database import Transaction
+from esign.vault import Vault
+
+VARIANTS = ("original", "sealed", "certificate")
+
+
+@dataclass(frozen=True, slots=True)
+class FileOf:
+    """One variant of a document's file: `size` in bytes, `sha256` in hex."""
+
+    document: Document
+    variant: str
+    name: str
+    size: int
+    sha256: str
+
+
+async def describe(runtime: Runtime, owner: Owner, document_id: str, variant: str) -> FileOf:
+    """What would be handed out; `document_not_completed` before there is a seal."""
+    document = await get(runtime, owner, document_id)
+    if variant not in VARIANTS:
+        raise Problem("not_found")
+    sha256 = hash_of(document, variant)
+    size = await blobs.size(runtime.db, sha256)
+    return FileOf(document, variant, name_of(document, variant), size, sha256)
+
+
+async def read(runtime: Runtime, file: FileOf, actor: Actor, origin: Origin) -> bytes:
+    """The bytes; that they were handed out is part of the audit trail."""
+    content = await blobs.get(runtime.db, file.sha256)
+    now = runtime.clock.now()
+    fact = Event("document.downloaded", now, actor, origin=origin, data={"variant": file.variant})
+
+    async def write(tx: Transaction) -> None:
+        await outcomes.record(tx, file.document.id, (fact,))
+
+    await runtime.db.write(write)
+    return content
+
+
+def hash_of(document: Document, variant: str) -> str:
+    if variant == "original":
+        return document.file.uploaded
+    if document.status is not Status.COMPLETED or document.seal is None:
+        raise Problem("document_not_completed", current_status=document.status)
+    return document.seal.sha256 if variant == "sealed" else document.seal.certificate_sha256
+
+
+def name_of(document: Document, variant: str) -> str:
+    """`contract.pdf`, `contract-sealed.pdf`, `contract-certificate.pdf`."""
+    base = re.sub(r"\.pdf$", "", document.file.name, flags=re.IGNORECASE)
+    return document.file.name if variant == "original" else f"{base}-{variant}.pdf"
+
+
+# ---------- short-lived addresses ----------
+
+
+def ticket(runtime: Runtime, file: FileOf) -> tuple[str, Instant]:
+    """A token that stands for this file alone, and when it ends."""
+    expires_at = runtime.clock.now() + runtime.config.limits.download_seconds * SECOND
+    body = struct.pack(">QB", expires_at, VARIANTS.index(file.variant)) + file.document.id.encode()
+    return base64.urlsafe_b64encode(mac(runtime.vault, body) + body).rstrip(b"=").decode(), expires_at
+
+
+async def redeem(runtime: Runtime, token: str) -> FileOf:
+    """The file of a ticket that has not ended; `not_found` for any other text."""
+    try:
+        packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        body = packed[16:]
+        expires_at, number = struct.unpack(">QB", body[:9])
+        document_id = body[9:].decode()
+    except (binascii.Error, ValueError, struct.error):
+        raise Problem("not_found") from None
+    if not hmac.compare_digest(packed[:16], mac(runtime.vault, body)) or runtime.clock.now() >= expires_at:
+        raise Problem("not_found")
+    document = await documents.get(runtime.db, document_id)
+    variant = VARIANTS[number]
+    sha256 = hash_of(document, variant)
+    size = await blobs.size(runtime.db, sha256)
+    return FileOf(document, variant, name_of(document, variant), size, sha256)
+
+
+def mac(vault: Vault, body: bytes) -> bytes:
+    return vault.mac("download", body)[:16]

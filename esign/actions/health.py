@@ -1,0 +1,67 @@
+"""What the program needs to do its work, and whether it has it (`GET /readyz`)."""
+
+import os
+import sqlite3
+
+from esign.core.errors import Problem
+from esign.core.instant import MINUTE
+from esign.runtime import Runtime
+from esign.store import outbox
+from esign.store.database import Transaction
+
+RESERVE = 256 * 2**20
+LATE = 10 * MINUTE
+
+
+async def check(runtime: Runtime) -> dict[str, str]:
+    """`ok`, or what is wrong in a few words, for each part."""
+    return {
+        "database": await database(runtime),
+        "storage": storage(runtime),
+        "signer": signer(runtime),
+        "mailer": "ok",
+        "queue": await queue(runtime),
+    }
+
+
+async def database(runtime: Runtime) -> str:
+    async def write(tx: Transaction) -> None:
+        await tx.one("SELECT 1")
+
+    try:
+        await runtime.db.write(write)
+    except (Problem, sqlite3.Error):
+        return "failed"
+    return "ok"
+
+
+def storage(runtime: Runtime) -> str:
+    """Room for what signers still have to bring."""
+    room = os.statvfs(runtime.config.storage.data_dir)
+    return "ok" if room.f_bavail * room.f_frsize >= RESERVE else "disk full"
+
+
+def signer(runtime: Runtime) -> str:
+    """Whether the seal certificates are valid today."""
+    from cryptography import x509
+
+    now = runtime.clock.now()
+    for credential in runtime.credentials.values():
+        certificate = x509.load_der_x509_certificate(credential.certificate_der)
+        if not (
+            certificate.not_valid_before_utc.timestamp() * 1000
+            <= now
+            <= certificate.not_valid_after_utc.timestamp() * 1000
+        ):
+            return "seal certificate not valid"
+    return "ok"
+
+
+async def queue(runtime: Runtime) -> str:
+    """Work that is due is being done."""
+    now = runtime.clock.now()
+    for kind in ("seal", "mail", "webhook"):
+        due = await outbox.next_due(runtime.db, kind)
+        if due is not None and due < now - LATE:
+            return "work is late"
+    return "ok"

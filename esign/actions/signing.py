@@ -1,0 +1,268 @@
+"""What a recipient does with the link from the mail: look, view, fill in and finish, or decline."""
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from esign.actions import documents as acting
+from esign.actions.files import name_of
+from esign.actions.transition import transition
+from esign.core import consent as wording
+from esign.core import lifecycle
+from esign.core.account import Organisation
+from esign.core.document import INK, Document, FieldType, Ink, Origin, Recipient, RecipientStatus, Status
+from esign.core.errors import Detail, Problem
+from esign.core.instant import DAY, Instant, to_datetime
+from esign.core.outcome import Event, Outcome
+from esign.core.value import HANDS, fill
+from esign.runtime import Runtime
+from esign.store import accounts, blobs, documents, links, outcomes
+from esign.store.database import Transaction
+
+LINKS_LIVE_AFTER_CLOSING = 30 * DAY
+PICTURE_BYTES = 2**20
+DATA_URL = re.compile(r"data:image/(?:png|jpeg|webp);base64,")
+
+STATES = {
+    Status.SEALING: "sealing",
+    Status.COMPLETED: "completed",
+    Status.DECLINED: "declined",
+    Status.EXPIRED: "expired",
+    Status.CANCELLED: "cancelled",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What one link shows; `state` is one of open, waiting, sealing, completed, declined, expired, cancelled,
+    unknown. An unknown link has no document, and never says whether there is one."""
+
+    state: str
+    document: Document | None = None
+    recipient: Recipient | None = None
+    organisation: Organisation | None = None
+
+
+UNKNOWN = Visit("unknown")
+
+
+async def visit(runtime: Runtime, token: str) -> Visit:
+    """Look only: nothing changes but that a document whose time is over expires."""
+    link = await links.find(runtime.db, token, runtime.clock.now())
+    if link is None:
+        return UNKNOWN
+    document = await acting.up_to_date(runtime, await documents.get(runtime.db, link.document_id))
+    return await shown(runtime, document, link.recipient_id)
+
+
+async def shown(runtime: Runtime, document: Document, recipient_id: str) -> Visit:
+    if acting.is_closed_long_ago(document, runtime.clock.now(), LINKS_LIVE_AFTER_CLOSING):
+        return UNKNOWN
+    recipient = document.recipient(recipient_id)
+    organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
+    return Visit(state_of(document, recipient), document, recipient, organisation)
+
+
+def state_of(document: Document, recipient: Recipient) -> str:
+    """`waiting` both before one's turn and after one's part while others have theirs to do."""
+    return STATES.get(document.status) or ("open" if recipient.invited else "waiting")
+
+
+async def find(runtime: Runtime, token: str) -> Visit:
+    """The visit of a link that exists; `not_found` otherwise."""
+    seen = await visit(runtime, token)
+    if seen.document is None:
+        raise Problem("not_found", "This link is not complete, or a newer one has replaced it.")
+    return seen
+
+
+async def view(runtime: Runtime, token: str, origin: Origin) -> Visit:
+    """The page was really looked at: a script said so, not a link scanner."""
+    return await act(
+        runtime, token, lambda document, person, now: lifecycle.view(document, person, origin, now)
+    )
+
+
+async def decline(runtime: Runtime, token: str, reason: str | None, origin: Origin) -> Visit:
+    """Refuse, which ends the document for everybody."""
+    return await act(
+        runtime, token, lambda document, person, now: lifecycle.decline(document, person, reason, origin, now)
+    )
+
+
+async def act(runtime: Runtime, token: str, decide: Any) -> Visit:
+    """One transition by the recipient of a link: `decide(document, recipient, now)` gives the outcome."""
+    seen = await find(runtime, token)
+    assert seen.document is not None and seen.recipient is not None
+    document_id, recipient_id = seen.document.id, seen.recipient.id
+    now = runtime.clock.now()
+
+    async def read(tx: Transaction) -> Document:
+        return await documents.get(tx, document_id)
+
+    def outcome(document: Document) -> Outcome:
+        decided: Outcome = decide(document, document.recipient(recipient_id), now)
+        return decided
+
+    document = await transition(runtime, read, outcome)
+    return await shown(runtime, document, recipient_id)
+
+
+async def complete(
+    runtime: Runtime, token: str, answers: Mapping[str, Any], consent: str, origin: Origin
+) -> Visit:
+    """Finish: every answer is checked, all problems are told at once, and nothing is stored unless all fit.
+
+    `answers` maps field ids to JSON values; `consent` is the hash of the words that were shown.
+    """
+    seen = await find(runtime, token)
+    document, person, organisation = seen.document, seen.recipient, seen.organisation
+    assert document is not None and person is not None and organisation is not None
+    now = runtime.clock.now()
+    lifecycle.require_open(document, now)
+    lifecycle.require_turn(document, person)
+    locale = person.locale or document.locale or organisation.locale
+    if consent != wording.sha256(locale):
+        raise Problem(
+            "invalid_request",
+            "Please read the sentence you agree to once more.",
+            details=[Detail("/consent", "The words have changed; load the page again.", "reference")],
+        )
+    pictures: dict[str, bytes] = {}
+    given = {key: await exchanged(runtime, key, value, pictures) for key, value in answers.items()}
+    today = to_datetime(now).astimezone(ZoneInfo(organisation.time_zone)).date()
+    fields, ink = fill(person, given, today, now)
+    await check_printable(runtime, replace(person, fields=fields, ink=ink))
+    agreed = f"{wording.VERSION} {consent}"
+    document_id, recipient_id = document.id, person.id
+
+    async def read(tx: Transaction) -> Document:
+        for sha256, content in pictures.items():
+            await blobs.add(tx, content, now, sha256)
+        await blobs.attach(tx, document_id, *pictures)
+        return await documents.get(tx, document_id)
+
+    def outcome(current: Document) -> Outcome:
+        signer = replace(current.recipient(recipient_id), ink=ink)
+        return lifecycle.complete(current, signer, fields, agreed, origin, now)
+
+    finished = await transition(runtime, read, outcome)
+    return await shown(runtime, finished, recipient_id)
+
+
+async def exchanged(runtime: Runtime, key: str, value: Any, pictures: dict[str, bytes]) -> Any:
+    """A signature as it is stored: its picture re-encoded and put aside by hash; other values as they are."""
+    if not isinstance(value, dict):
+        return value
+    path = f"/answers/{key}"
+    if value.get("kind") == "typed":
+        return typed(value, path)
+    if value.get("kind") in ("drawn", "uploaded"):
+        picture = await runtime.pdf.reencode(raw_picture(value.get("picture"), path))
+        sha256 = acting.sha256_of([picture.png])[0]
+        pictures[sha256] = picture.png
+        return Ink(value["kind"], sha256, picture.width, picture.height)
+    raise wrong(path, "Draw or type your signature.")
+
+
+def typed(value: Mapping[str, Any], path: str) -> Ink:
+    text, hand = value.get("text"), value.get("hand")
+    if not isinstance(text, str) or not 1 <= len(text.strip()) <= 100 or hand not in HANDS:
+        raise wrong(path, "Type your name.")
+    return Ink("typed", text=text.strip(), hand=hand)
+
+
+def raw_picture(url: Any, path: str) -> bytes:
+    if not isinstance(url, str) or not (prefix := DATA_URL.match(url)):
+        raise wrong(path, "The signature is not a picture.")
+    try:
+        content = base64.b64decode(url[prefix.end() :], validate=True)
+    except (binascii.Error, ValueError):
+        raise wrong(path, "The signature is not a picture.") from None
+    if len(content) > PICTURE_BYTES:
+        raise wrong(path, "The picture of the signature is larger than 1 MB.")
+    return content
+
+
+def wrong(path: str, message: str) -> Problem:
+    return Problem(
+        "invalid_request", "Some answers need a correction.", details=[Detail(path, message, "format")]
+    )
+
+
+async def check_printable(runtime: Runtime, recipient: Recipient) -> None:
+    """Refuse, at its field, a text that no font at hand can draw."""
+    texts = [
+        (field.id, text)
+        for field in recipient.fields
+        for text in printed_values(field.type, field.value)
+        if not field.read_only
+    ]
+    if recipient.ink and recipient.ink.text:
+        texts.append(("signature", recipient.ink.text))
+    missing = await acting.unprintable(runtime, [text for _, text in texts])
+    details = [
+        Detail(
+            f"/answers/{key}",
+            f"We cannot print {' '.join(sorted(missing.intersection(text)))} here.",
+            "format",
+        )
+        for key, text in texts
+        if missing.intersection(text)
+    ]
+    if details:
+        raise Problem("invalid_request", "Some answers need a correction.", details=details)
+
+
+def printed_values(kind: FieldType, value: Any) -> list[str]:
+    if kind in INK and isinstance(value, Ink):
+        return [value.text] if value.text else []
+    return [value] if isinstance(value, str) else []
+
+
+async def page_image(runtime: Runtime, token: str, number: int) -> bytes | None:
+    """The picture of a page as it will be sealed (WebP); None where the link shows no pages."""
+    seen = await visit(runtime, token)
+    if seen.document is None or not shows_pages(seen) or not 1 <= number <= seen.document.page_count:
+        return None
+    return await blobs.get(runtime.db, seen.document.file.images[number - 1])
+
+
+async def original(runtime: Runtime, token: str) -> tuple[str, bytes]:
+    """The file to read before signing: the pages as they will be sealed."""
+    seen = await find(runtime, token)
+    assert seen.document is not None
+    if not shows_pages(seen):
+        raise Problem("not_found")
+    return seen.document.file.name, await blobs.get(runtime.db, seen.document.file.prepared)
+
+
+def shows_pages(seen: Visit) -> bool:
+    """A closed document shows no pages, nor does one whose turn has not come."""
+    assert seen.recipient is not None
+    finished = seen.recipient.status is RecipientStatus.COMPLETED
+    return seen.state in ("open", "sealing", "completed") or (seen.state == "waiting" and finished)
+
+
+async def sealed(runtime: Runtime, token: str, origin: Origin) -> tuple[str, bytes]:
+    """The sealed file; `document_not_completed` before there is one."""
+    seen = await find(runtime, token)
+    document, person = seen.document, seen.recipient
+    assert document is not None and person is not None
+    if document.status is not Status.COMPLETED or document.seal is None:
+        raise Problem("document_not_completed", current_status=document.status)
+    content = await blobs.get(runtime.db, document.seal.sha256)
+    now: Instant = runtime.clock.now()
+    fact = Event(
+        "document.downloaded", now, lifecycle.actor_of(person), person.id, origin, data={"variant": "sealed"}
+    )
+
+    async def write(tx: Transaction) -> None:
+        await outcomes.record(tx, document.id, (fact,))
+
+    await runtime.db.write(write)
+    return name_of(document, "sealed"), content

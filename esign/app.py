@@ -1,0 +1,162 @@
+"""The only place that wires: opens every tool of a running program and puts the doors in front of them."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from sqlite3 import sqlite_version, sqlite_version_info
+
+from starlette.applications import Starlette
+from starlette.types import Receive, Scope, Send
+
+from esign import __version__, authority, vault
+from esign.actions import accounts, signing
+from esign.actions.outbox import EmbeddedOutbox
+from esign.bell import Bell
+from esign.clock import Clock, SystemClock
+from esign.config import Config
+from esign.core.document import Mode
+from esign.entropy import new_id
+from esign.jobs import schedule
+from esign.mail.smtp import Mailer, Smtp
+from esign.net import Outbound, Rules
+from esign.pdf.workers import Workers
+from esign.runtime import Runtime
+from esign.store import folder
+from esign.store.database import FILE, Database, opened, server_lock
+from esign.vault import Vault
+from esign.web import downloads, errors, health, home
+from esign.web.api import ENDPOINTS, V1
+from esign.web.guard import Guard
+from esign.web.origin import Proxies
+from esign.web.pipeline import Api
+from esign.web.server import Front, Running, running, until_signal
+from esign.web.signing import routes as signing_routes
+
+log = logging.getLogger("esign")
+
+
+@asynccontextmanager
+async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncIterator[Runtime]:
+    """Every tool, opened in order and closed in reverse; the organisation of the configuration exists.
+
+    Raises folder.UnusableFolder, database.AlreadyServed, migrate.NewerSchema, authority.AuthorityError.
+    """
+    clock = clock or SystemClock()
+    data = folder.prepare(config.storage.data_dir)
+    async with AsyncExitStack() as stack:
+        stack.enter_context(server_lock(data))
+        now = clock.now()
+        keys = authority.load_or_make(
+            data,
+            config.organisation.name,
+            now,
+            config.seal.pkcs12,
+            config.seal.passphrase.get_secret_value() if config.seal.passphrase else None,
+        )
+        safe = vault.load_or_make(data / "app.key")
+        db = await stack.enter_async_context(opened(data / FILE))
+        await accounts.ensure_organisation(db, config, now)
+        pdf = Workers()
+        stack.push_async_callback(pdf.close)
+        http = Outbound(rules(config), clock)
+        stack.push_async_callback(http.close)
+        yield Runtime(
+            config=config,
+            clock=clock,
+            db=db,
+            vault=safe,
+            pdf=pdf,
+            mail=mailer(config, db, safe, clock),
+            http=http,
+            credentials={Mode.LIVE: keys.live, Mode.TEST: keys.test},
+            roots=keys.roots,
+            bell=Bell(),
+            boot=new_id("boot", now),
+        )
+
+
+def rules(config: Config) -> Rules:
+    """Where webhooks of this installation may go."""
+    return Rules(
+        allow_hosts=config.webhooks.allow_hosts,
+        allow_private=config.webhooks.allow_private,
+        loopback_allowed=config.is_loopback,
+    )
+
+
+def mailer(config: Config, db: Database, safe: Vault, clock: Clock) -> Mailer:
+    """The configured server, or the embedded outbox that keeps every mail."""
+    mail = config.mail
+    if mail.host is None:
+        return EmbeddedOutbox(db, safe, clock)
+    password = mail.password.get_secret_value() if mail.password else None
+    return Smtp(mail.host, mail.port, mail.security, mail.username, password)
+
+
+class App:
+    """The HTTP door of a running program: the guard, then the API for programs and the pages for people."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        proxies = Proxies(runtime.config.server.trusted_proxies)
+        self.front = Front(proxies=proxies)
+        self._api = Api(runtime, ENDPOINTS)
+        self._pages = Starlette(
+            routes=[*signing_routes(signing), *downloads.routes, *health.routes, *home.routes(runtime)],
+            exception_handlers=errors.HANDLERS,
+        )
+        self._pages.state.runtime = runtime
+        self._pages.router.redirect_slashes = False
+        self._door = Guard(
+            self._open, hosts=(runtime.config.public_host,), clock=runtime.clock, proxies=proxies
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._door(scope, receive, send)
+
+    async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
+        programs = scope["path"].startswith(f"{V1}/") or scope["path"] == V1
+        await (self._api if programs else self._pages)(scope, receive, send)
+
+    async def settle(self) -> None:
+        """Wait for every effect that has begun."""
+        await self._api.settle()
+
+
+@asynccontextmanager
+async def serving(config: Config, clock: Clock | None = None) -> AsyncIterator[tuple[Runtime, Running]]:
+    """The whole program at work: it answers and works off its jobs until the block ends."""
+    async with open_runtime(config, clock) as runtime:
+        app = App(runtime)
+        try:
+            async with (
+                schedule.running(runtime),
+                running(app, config.server.host, config.server.port, app.front) as http,
+            ):
+                yield runtime, http
+        finally:
+            await app.settle()
+
+
+async def serve(config: Config) -> None:
+    """Serve until a signal asks to stop; raises StorageFailed when the disk does."""
+    with until_signal() as asked:
+        async with serving(config) as (runtime, http):
+            announce(runtime)
+            stop = asyncio.create_task(asked.wait())
+            done, _ = await asyncio.wait(
+                (stop, http.ended, runtime.db.failed), return_when=asyncio.FIRST_COMPLETED
+            )
+            stop.cancel()
+            if runtime.db.failed in done:
+                runtime.db.failed.result()
+
+
+def announce(runtime: Runtime) -> None:
+    """What the person at the console wants to know first."""
+    config = runtime.config
+    log.info("esign %s serves %s, data in %s", __version__, config.server.base_url, config.storage.data_dir)
+    if config.mail.host is None:
+        log.info("no mail server is set: mails are kept, read them with: esign outbox")
+    if sqlite_version_info < (3, 51, 3) and sqlite_version_info[:2] not in ((3, 50), (3, 44)):
+        log.info("SQLite %s has the WAL-reset bug; esign guards against it with one writer", sqlite_version)

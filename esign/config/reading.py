@@ -1,0 +1,205 @@
+"""Reads `esign.toml` and the environment, and says what is wrong with them in words."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from annotated_types import Ge, Le
+from pydantic import SecretStr, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from esign.config.tables import TABLES, Config
+
+FILE = Path("esign.toml")
+PREFIX = "ESIGN_"
+RESERVED = frozenset({"ESIGN_FAILPOINT"})  # steers the crash tests, is no setting
+
+KEYS: Mapping[str, FieldInfo] = {
+    f"{table}.{key}": field for table, model in TABLES.items() for key, field in model.keys().items()
+}
+SECRETS = frozenset(path for path, field in KEYS.items() if SecretStr in get_args(field.annotation))
+SECRET_WORDS = re.compile("pass|secret|token|key", re.IGNORECASE)
+VARIABLES: Mapping[str, str] = {PREFIX + path.replace(".", "__").upper(): path for path in KEYS}
+
+
+class ConfigError(Exception):
+    """The configuration cannot be used; its text is one line per problem, to be shown as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value somebody set, and where."""
+
+    value: Any
+    source: str
+
+
+def load(path: Path | None, environ: Mapping[str, str]) -> Config:
+    """The configuration of `path` (else of ./esign.toml, if there is one) under the variables of `environ`.
+
+    Raises ConfigError naming every problem: the key, what was found, what is allowed, the nearest known key.
+    """
+    file = path or FILE
+    folder = file.absolute().parent
+    problems: list[str] = []
+    given = _from_file(file, problems) if path or file.exists() else {}
+    given |= _from_environment(environ, folder, problems)
+    tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
+    for name, entry in given.items():
+        table, key = name.split(".", 1)
+        tables[table][key] = entry.value
+    try:
+        config = Config.model_validate(tables, context=folder)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        problems += [_problem(one, given) for one in found if one["type"] != "default_factory_not_called"]
+        raise ConfigError("\n".join(problems)) from None
+    if problems:
+        raise ConfigError("\n".join(problems))
+    return config
+
+
+def _from_file(file: Path, problems: list[str]) -> dict[str, Given]:
+    try:
+        content = tomllib.loads(file.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
+    except ValueError as error:  # wrong TOML, or bytes that are not UTF-8
+        raise ConfigError(f"{file}: is not TOML in UTF-8: {error}") from None
+    given: dict[str, Given] = {}
+    for table, members in content.items():
+        if table in TABLES and isinstance(members, dict):
+            given |= {f"{table}.{key}": Given(value, file.name) for key, value in members.items()}
+        elif table in TABLES:
+            problems.append(
+                f"{table} ({file.name}): found {shown(members)}; allowed is a table, written [{table}]"
+            )
+        elif isinstance(members, dict) and members:
+            problems += [_unknown(f"{table}.{key}", value, file.name, KEYS) for key, value in members.items()]
+        else:
+            problems.append(_unknown(table, members, file.name, KEYS))
+    problems += [
+        _unknown(name, given.pop(name).value, file.name, KEYS) for name in sorted(given.keys() - KEYS.keys())
+    ]
+    return given
+
+
+def _from_environment(environ: Mapping[str, str], folder: Path, problems: list[str]) -> dict[str, Given]:
+    given: dict[str, Given] = {}
+    for variable in sorted(environ.keys() - RESERVED):
+        name = VARIABLES.get(variable) or VARIABLES.get(variable.removesuffix("_FILE"))
+        if not variable.startswith(PREFIX):
+            continue
+        if name is None or (variable not in VARIABLES and name not in SECRETS):
+            problems.append(_unknown(variable, environ[variable], "environment", VARIABLES))
+        elif name in given:
+            problems.append(f"{name}: found both {given[name].source} and {variable}; allowed is one of them")
+        elif variable in VARIABLES:
+            given[name] = Given(_from_text(environ[variable], KEYS[name]), variable)
+        else:
+            given[name] = Given(_secret(folder / environ[variable], variable), variable)
+    return given
+
+
+def _from_text(text: str, field: FieldInfo) -> Any:
+    """A TOML value, else the text itself, as for a password of digits: no number where the key is a text."""
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+    takes_other = {int, bool, tuple} & {get_origin(field.annotation) or field.annotation}
+    return value if isinstance(value, str) or takes_other else text
+
+
+def _secret(file: Path, variable: str) -> str:
+    try:
+        text = file.read_text("utf-8").removesuffix("\n").removesuffix("\r")
+    except OSError as error:
+        raise ConfigError(f"{variable}: {file} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise ConfigError(f"{variable}: {file} is not text in UTF-8") from None
+    if not text:
+        raise ConfigError(f"{variable}: {file} is empty; allowed is the secret on one line")
+    return text
+
+
+# ---------- words ----------
+
+
+def _problem(details: ErrorDetails, given: Mapping[str, Given]) -> str:
+    """A sentence on what pydantic found; checks over several keys of a table bring their own."""
+    name = ".".join(str(part) for part in details["loc"][:2])
+    reason = str(details.get("ctx", {}).get("error", ""))
+    if name not in KEYS:
+        return reason
+    found = "a value that is no text" if name in SECRETS else shown(details["input"])
+    source = f" ({given[name].source})" if name in given else ""
+    return f"{name}{source}: found {found}; allowed is {reason or allowed(KEYS[name])}"
+
+
+def _unknown(name: str, value: object, source: str, known: Iterable[str]) -> str:
+    known_name = nearest(name, known)
+    secret = VARIABLES.get(known_name, known_name) in SECRETS or SECRET_WORDS.search(name)
+    found = "a value" if secret else shown(value)
+    return f"{name} ({source}): found {found}, but there is no such key; the nearest is {known_name}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known key that looks most like `name`, as a whole and in its last part."""
+
+    def likeness(candidate: str) -> float:
+        return _alike(name, candidate) + _alike(_last(name), _last(candidate))
+
+    return max(known, key=likeness)
+
+
+def _alike(one: str, other: str) -> float:
+    return SequenceMatcher(None, one.lower(), other.lower()).ratio()
+
+
+def _last(name: str) -> str:
+    return name.replace("__", ".").rpartition(".")[2]
+
+
+def allowed(field: FieldInfo) -> str:
+    """The values a key takes, in words."""
+    kinds = [kind for kind in (get_args(field.annotation) or (field.annotation,)) if kind is not type(None)]
+    if field.annotation is bool:
+        return "true or false"
+    if field.annotation is int:
+        low = next(bound.ge for bound in field.metadata if isinstance(bound, Ge))
+        high = next(bound.le for bound in field.metadata if isinstance(bound, Le))
+        return f"a whole number from {low} to {high}"
+    if get_origin(field.annotation) is tuple:
+        return "a list of texts in brackets"
+    if all(isinstance(kind, str) for kind in kinds):
+        return " or ".join(f'"{kind}"' for kind in kinds)
+    return "a text in quotes"
+
+
+def shown(value: object) -> str:
+    """A value as TOML writes it, on one line and not too long."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            text = value if len(value) <= 80 else value[:77] + "…"
+            return (
+                '"'
+                + "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text)
+                + '"'
+            )
+        case dict():
+            return "a table"
+        case list() | tuple():
+            return "[" + ", ".join(shown(item) for item in value[:5]) + (", …]" if len(value) > 5 else "]")
+        case datetime() | date() | time():
+            return value.isoformat()
+        case _:
+            return str(value)

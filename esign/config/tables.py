@@ -1,0 +1,242 @@
+"""The tables of `esign.toml`: every key with its default, its bounds and one line on it."""
+
+from pathlib import Path
+from typing import Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic.fields import FieldInfo
+
+from esign.config.values import (
+    BaseUrl,
+    Host,
+    LocalFile,
+    LocalFolder,
+    LocalPath,
+    Mailbox,
+    Name,
+    Network,
+    TimeZone,
+    is_loopback,
+    origin,
+)
+
+
+def key(default: Any, line: str, **bounds: Any) -> Any:
+    """One key: its default, one line on it (also in `esign.toml.example`), and its bounds."""
+    return Field(default, description=line, **bounds)
+
+
+class Table(BaseModel):
+    """One [table] of the file; an empty text for a key without a default means: not set."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        strict=True,
+        extra="forbid",
+        validate_default=True,
+        validate_by_name=True,
+        validate_by_alias=True,
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_what_is_empty(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        return {
+            name: value for name, value in given.items() if value != "" or name not in cls.without_default()
+        }
+
+    @classmethod
+    def keys(cls) -> dict[str, FieldInfo]:
+        """The keys as the file writes them: `from` where the attribute is `sender`."""
+        return {str(field.validation_alias or name): field for name, field in cls.model_fields.items()}
+
+    @classmethod
+    def without_default(cls) -> set[str]:
+        """The keys that mean something by not being set."""
+        return {name for name, field in cls.keys().items() if field.default is None or field.default_factory}
+
+
+def _listening_address(given: dict[str, Any]) -> str:
+    return origin(given["host"], given["port"])
+
+
+class Server(Table):
+    """Where the service listens, and the address the world knows it by."""
+
+    host: Host = key("127.0.0.1", "Address to listen on.")
+    port: int = key(8080, "Port to listen on.", ge=1, le=65535)
+    base_url: BaseUrl = Field(
+        default_factory=_listening_address,
+        description="Address in links and mails, without a path; if not set, http://{host}:{port}.",
+    )
+    trusted_proxies: tuple[Network, ...] = key(
+        (), 'Proxies whose X-Forwarded-For counts, such as "10.0.0.0/8".', strict=False
+    )
+    environment: Literal["production", "test"] = key(
+        "production", '"test" issues only test keys: nothing signed here has legal effect.'
+    )
+
+    @model_validator(mode="after")
+    def _live_signing_needs_https(self) -> Self:
+        url = urlsplit(self.base_url)
+        if self.environment == "production" and url.scheme == "http" and not is_loopback(url.hostname or ""):
+            raise ValueError(
+                f"server.base_url: found {self.base_url}; allowed is an https:// address, since signing links"
+                " would travel unprotected (http:// is for this machine alone, or for"
+                ' server.environment = "test")'
+            )
+        return self
+
+
+class Storage(Table):
+    """Where everything is kept."""
+
+    data_dir: LocalPath = key(
+        Path("./esign-data"),
+        "Folder of the database and the keys, made when missing; back up all of it.",
+    )
+
+
+class Mail(Table):
+    """The server that sends the mails; without `host` they stay in the embedded outbox."""
+
+    host: Host | None = key(None, "SMTP server; if not set, mails are only kept in the outbox.")
+    port: int = key(587, "Port of the SMTP server.", ge=1, le=65535)
+    security: Literal["starttls", "tls", "none"] = key(
+        "starttls", '"starttls" (port 587), "tls" (port 465) or "none".'
+    )
+    username: str | None = key(None, "Login name, if the server asks for one.")
+    password: SecretStr | None = key(None, "Its password; better in ESIGN_MAIL__PASSWORD_FILE.")
+    sender: Mailbox | None = key(
+        None, 'Sender, such as "Example <sign@example.com>".', validation_alias="from"
+    )
+
+    @model_validator(mode="after")
+    def _what_goes_together(self) -> Self:
+        if self.host is not None and self.sender is None:
+            raise ValueError("mail.from: not set; an address is needed because mail.host is set")
+        if self.username is None and self.password is not None:
+            raise ValueError("mail.username: not set; a name is needed because mail.password is set")
+        if self.username is not None and self.password is None:
+            raise ValueError("mail.password: not set; a password is needed because mail.username is set")
+        return self
+
+
+class Seal(Table):
+    """What documents are sealed with, and the fonts they are written in."""
+
+    pkcs12: LocalFile | None = key(None, "Key and certificate of the seal (.p12); if not set, they are made.")
+    passphrase: SecretStr | None = key(None, "Its passphrase; better in ESIGN_SEAL__PASSPHRASE_FILE.")
+    font_paths: tuple[LocalFolder, ...] = key(
+        (), "Folders with more fonts, for names in Chinese, Japanese or Korean.", strict=False
+    )
+
+    @model_validator(mode="after")
+    def _passphrase_of_something(self) -> Self:
+        if self.passphrase is not None and self.pkcs12 is None:
+            raise ValueError("seal.pkcs12: not set; a file is needed because seal.passphrase is set")
+        return self
+
+
+class Organisation(Table):
+    """The organisation made at the first use; of these keys only `plan` is read again later."""
+
+    name: Name = key("esign", "Name in mails, on signing pages and on certificates.")
+    locale: Literal["en"] = key("en", "Language of mails and pages.")
+    time_zone: TimeZone = key("UTC", 'Time zone of dates and times, such as "Europe/Berlin".')
+    reply_to: Mailbox | None = key(None, "Gets the answers to mails, and the sender's copies and news.")
+    plan: Literal["free", "team", "business", "enterprise"] = key(
+        "business", '"free", "team", "business" or "enterprise"; the API needs "business".'
+    )
+
+
+class Webhooks(Table):
+    """Where webhooks may go besides public https addresses."""
+
+    allow_hosts: tuple[Host, ...] = key(
+        (), "Names or addresses that may be private and plain http.", strict=False
+    )
+    allow_private: bool = key(
+        False, "Allow every private and loopback target, plain http too, also for live keys."
+    )
+
+
+class Reminders(Table):
+    """When those who have not finished are reminded, unless the document says otherwise."""
+
+    enabled: bool = key(True, "Whether reminders are sent.")
+    first_after_days: int = key(3, "Days from invitation to first reminder.", ge=1, le=90)
+    every_days: int = key(4, "Days between reminders.", ge=1, le=90)
+    max: int = key(5, "Most reminders per recipient.", ge=0, le=10)
+    before_expiry_hours: int = key(24, "One more before expiry; 0 for none.", ge=0, le=720)
+
+
+class Expiry(Table):
+    """How long a document waits for its recipients, unless it says otherwise."""
+
+    days: int = key(30, "Days from sending to expiry.", ge=1, le=365)
+
+
+class Limits(Table):
+    """What one key, one organisation or one request may use; 0 where a minute has no limit of its own."""
+
+    requests_per_minute: int = key(600, "Requests of one key.", ge=1, le=100_000)
+    creates_per_minute: int = key(0, "Of these, creating ones; 0: any number.", ge=0, le=100_000)
+    sends_per_minute: int = key(0, "Of these, sending ones; 0: any number.", ge=0, le=100_000)
+    auth_failures_per_minute: int = key(20, "Wrong keys from one address.", ge=1, le=100_000)
+    emails_per_day: int = key(2000, "Mails of one organisation.", ge=1, le=10_000_000)
+    file_mib: int = key(25, "Size of one PDF in MiB.", ge=1, le=100)
+    body_mib: int = key(36, "Size of a request with a file: 4/3 of it, and 1.", ge=2, le=140)
+    pages: int = key(500, "Pages of one PDF.", ge=1, le=5000)
+    recipients: int = key(50, "Recipients of one document.", ge=1, le=500)
+    fields: int = key(500, "Fields of one document.", ge=1, le=10_000)
+    webhooks: int = key(20, "Webhooks of one organisation and mode.", ge=1, le=1000)
+    api_keys: int = key(50, "Active API keys of one organisation.", ge=1, le=10_000)
+    idempotency_hours: int = key(24, "Hours an Idempotency-Key is remembered.", ge=1, le=720)
+    download_seconds: int = key(300, "Life of a download address in seconds.", ge=10, le=86_400)
+
+    @model_validator(mode="after")
+    def _a_file_fits_its_request(self) -> Self:
+        least = -(-self.file_mib * 4 // 3) + 1  # base64, and room for everything else
+        if self.body_mib < least:
+            raise ValueError(
+                f"limits.body_mib: found {self.body_mib}; allowed is {least} or more,"
+                f" since a file of limits.file_mib = {self.file_mib} grows by a third on its way"
+            )
+        return self
+
+
+class Config(BaseModel):
+    """The whole configuration, one attribute per table."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    server: Server = Field(default_factory=Server)
+    storage: Storage = Field(default_factory=Storage)
+    mail: Mail = Field(default_factory=Mail)
+    seal: Seal = Field(default_factory=Seal)
+    organisation: Organisation = Field(default_factory=Organisation)
+    webhooks: Webhooks = Field(default_factory=Webhooks)
+    reminders: Reminders = Field(default_factory=Reminders)
+    expiry: Expiry = Field(default_factory=Expiry)
+    limits: Limits = Field(default_factory=Limits)
+
+    @property
+    def public_host(self) -> str:
+        """The host of the base address, without port and brackets."""
+        return urlsplit(self.server.base_url).hostname or ""
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the base address can be reached from this machine alone."""
+        return is_loopback(self.public_host)
+
+
+TABLES: dict[str, type[Table]] = {
+    name: field.annotation
+    for name, field in Config.model_fields.items()
+    if isinstance(field.annotation, type) and issubclass(field.annotation, Table)
+}

@@ -1,0 +1,122 @@
+"""What single values may be; the text of each ValueError says what is allowed."""
+
+import re
+from email.headerregistry import Address
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import AfterValidator, PlainValidator, Strict, ValidationInfo
+
+LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether `host` (a name, or an address without brackets) always means this machine."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def is_host(text: str) -> bool:
+    """Whether it is a host name or a literal address, without scheme, port, brackets or zone."""
+    try:
+        ip_address(text)
+    except ValueError:
+        return len(text) <= 253 and all(LABEL.fullmatch(label) for label in text.split("."))
+    return "%" not in text
+
+
+def _host(text: str) -> str:
+    if not is_host(text):
+        raise ValueError("a host name or an address, without scheme, port and path")
+    return text.lower()
+
+
+def origin(host: str, port: int) -> str:
+    """The plain http address of a listening socket."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _base_url(text: str) -> str:
+    """Scheme, host and port alone, in small letters: links are made by adding a path."""
+    allowed = "an address without a path, such as https://sign.example.com"
+    try:
+        url = urlsplit(text)
+        host, port = url.hostname or "", url.port
+    except ValueError:
+        raise ValueError(allowed) from None
+    bare = url.username is None and url.path in ("", "/") and not {"?", "#"} & set(text)
+    if url.scheme not in ("http", "https") or not bare or not is_host(host):
+        raise ValueError(allowed)
+    return f"{url.scheme}://{f'[{host}]' if ':' in host else host}{'' if port is None else f':{port}'}"
+
+
+def _network(found: object) -> IPv4Network | IPv6Network:
+    allowed = 'the proxies\' own addresses or networks, such as "10.0.0.5" or "10.0.0.0/8"'
+    try:
+        network = ip_network(found) if isinstance(found, str) else None
+    except ValueError:
+        network = None
+    if network is None or network.prefixlen == 0:
+        raise ValueError(f"{allowed}; whoever is trusted here can claim any address")
+    return network
+
+
+def _mailbox(text: str) -> str:
+    """An address, or a name before an address in angle brackets; printable, so that no header can break."""
+    name, bracket, address = text.rpartition("<")
+    closed = address.endswith(">") == bool(bracket)
+    try:
+        parsed = Address(display_name=name.strip(' "'), addr_spec=address.removesuffix(">"))
+    except Exception:  # the parser of addresses raises IndexError and more on what is none
+        parsed = Address()
+    if not (closed and text.isprintable() and parsed.username and is_host(parsed.domain)):
+        raise ValueError('one address, such as "sign@example.com" or "Example <sign@example.com>"')
+    return text
+
+
+def _name(text: str) -> str:
+    if not text.isprintable() or not 1 <= len(text.strip()) <= 200:
+        raise ValueError("a text of 1 to 200 characters without control characters")
+    return text.strip()
+
+
+def _time_zone(text: str) -> str:
+    try:
+        ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError('a name of the IANA time zone database, such as "UTC" or "Europe/Berlin"') from None
+    return text
+
+
+def _local(path: Path, info: ValidationInfo) -> Path:
+    """Relative paths start at the folder of the configuration file, which comes as the context."""
+    folder = info.context if isinstance(info.context, Path) else Path.cwd()
+    return folder / path.expanduser()
+
+
+def _file(path: Path) -> Path:
+    if not path.is_file():
+        raise ValueError("a file that exists")
+    return path
+
+
+def _folder(path: Path) -> Path:
+    if not path.is_dir():
+        raise ValueError("a folder that exists")
+    return path
+
+
+Host = Annotated[str, AfterValidator(_host)]
+BaseUrl = Annotated[str, AfterValidator(_base_url)]
+Network = Annotated[IPv4Network | IPv6Network, PlainValidator(_network)]
+Mailbox = Annotated[str, AfterValidator(_mailbox)]
+Name = Annotated[str, AfterValidator(_name)]
+TimeZone = Annotated[str, AfterValidator(_time_zone)]
+LocalPath = Annotated[Path, Strict(False), AfterValidator(_local)]
+LocalFile = Annotated[LocalPath, AfterValidator(_file)]
+LocalFolder = Annotated[LocalPath, AfterValidator(_folder)]

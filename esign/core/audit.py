@@ -1,0 +1,100 @@
+"""The audit trail of a document: a hash chain whose personal half can be erased (contract 3.2).
+
+hash = SHA-256(prevHash ‖ JCS(public) ‖ personalHash), personalHash = SHA-256(salt ‖ JCS(personal)),
+JCS = RFC 8785. Erasing nulls `personal` and `salt` and keeps `personal_hash`, so the chain still verifies.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import rfc8785
+
+from esign.core.instant import Instant, rfc3339
+from esign.core.outcome import Event
+
+START = bytes(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the trail; hashes are raw bytes."""
+
+    document_id: str
+    seq: int
+    at: Instant
+    type: str
+    actor_kind: str
+    actor_id: str | None
+    recipient_id: str | None
+    data: Mapping[str, Any]
+    personal: Mapping[str, Any] | None
+    salt: bytes | None
+    personal_hash: bytes
+    prev_hash: bytes
+    hash: bytes
+
+
+def entry(event: Event, document_id: str, seq: int, prev_hash: bytes, salt: bytes) -> Entry:
+    """The next line after the one whose hash is `prev_hash`; `salt` is 16 random bytes."""
+    personal: dict[str, Any] = {
+        "actor": {"name": event.actor.name, "email": event.actor.email},
+        "ip": event.origin.ip,
+        "userAgent": event.origin.user_agent,
+        "detail": dict(event.detail) if event.detail is not None else None,
+    }
+    unchained = Entry(
+        document_id,
+        seq,
+        event.at,
+        event.type,
+        event.actor.kind,
+        event.actor.id,
+        event.recipient_id,
+        event.data,
+        personal,
+        salt,
+        hash_personal(salt, personal),
+        prev_hash,
+        b"",
+    )
+    return replace(unchained, hash=chained(unchained))
+
+
+def hash_personal(salt: bytes, personal: Mapping[str, Any]) -> bytes:
+    """What stands for the personal half in the chain, and stays when that half is erased."""
+    return hashlib.sha256(salt + rfc8785.dumps(dict(personal))).digest()
+
+
+def chained(line: Entry) -> bytes:
+    """The hash this line must have."""
+    public = {
+        "seq": line.seq,
+        "at": rfc3339(line.at),
+        "type": line.type,
+        "documentId": line.document_id,
+        "actor": {"kind": line.actor_kind, "id": line.actor_id},
+        "recipientId": line.recipient_id,
+        "data": dict(line.data),
+    }
+    return hashlib.sha256(line.prev_hash + rfc8785.dumps(public) + line.personal_hash).digest()
+
+
+def is_own_personal(line: Entry) -> bool:
+    """Whether the personal half is the one that was hashed, or was erased."""
+    if line.salt is None or line.personal is None:
+        return True
+    return hash_personal(line.salt, line.personal) == line.personal_hash
+
+
+def is_intact(trail: Iterable[Entry]) -> bool:
+    """Whether every line carries the hash of the one before it and of its own words."""
+    previous, expected = START, 1
+    for line in trail:
+        if line.seq != expected or line.prev_hash != previous or chained(line) != line.hash:
+            return False
+        if not is_own_personal(line):
+            return False
+        previous, expected = line.hash, expected + 1
+    return True

@@ -1,0 +1,265 @@
+"""A document, its recipients and their fields, as the rules see them (contract 2, 3.2, 4)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+
+
+class Status(StrEnum):
+    DRAFT = "draft"
+    SENT = "sent"
+    SEALING = "sealing"
+    COMPLETED = "completed"
+    DECLINED = "declined"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+
+
+class RecipientStatus(StrEnum):
+    CREATED = "created"
+    SENT = "sent"
+    VIEWED = "viewed"
+    COMPLETED = "completed"
+    DECLINED = "declined"
+
+
+class Role(StrEnum):
+    SIGNER = "signer"
+    APPROVER = "approver"
+    VIEWER = "viewer"
+    CC = "cc"
+
+
+ACTING = frozenset({Role.SIGNER, Role.APPROVER})
+
+
+class Mode(StrEnum):
+    LIVE = "live"
+    TEST = "test"
+
+
+class FieldType(StrEnum):
+    SIGNATURE = "signature"
+    INITIALS = "initials"
+    DATE = "date"
+    NAME = "name"
+    EMAIL = "email"
+    TEXT = "text"
+    NUMBER = "number"
+    CHECKBOX = "checkbox"
+    RADIO = "radio"
+    DROPDOWN = "dropdown"
+
+
+INK = frozenset({FieldType.SIGNATURE, FieldType.INITIALS})
+
+
+class Delivery(StrEnum):
+    NONE = "none"
+    QUEUED = "queued"
+    ACCEPTED = "accepted"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as displayed, after rotation: points; `rotation` is 0, 90, 180 or 270 degrees clockwise."""
+
+    width: float
+    height: float
+    rotation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """A signature or initials: a picture by its SHA-256 when drawn or uploaded, else text in a hand."""
+
+    kind: str
+    picture: str | None = None
+    width: int = 0
+    height: int = 0
+    text: str | None = None
+    hand: str | None = None
+
+
+Value = str | bool | Ink
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A place on a page, in percent of the page as displayed, that one recipient fills in.
+
+    `options` holds the extra properties of the type (contract 4), with their defaults put in.
+    """
+
+    id: str
+    type: FieldType
+    page: int
+    x: float
+    y: float
+    width: float
+    height: float
+    required: bool
+    key: str | None = None
+    label: str | None = None
+    placeholder: str | None = None
+    read_only: bool = False
+    value: Value | None = None
+    font_size: float | None = None
+    align: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    filled_at: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a request came from: the peer's address after trusted proxies, and what its browser calls itself."""
+
+    ip: str | None = None
+    user_agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """Somebody the document is for; `order` groups act one after the other, equal orders at once."""
+
+    id: str
+    email: str
+    name: str
+    role: Role = Role.SIGNER
+    order: int = 1
+    status: RecipientStatus = RecipientStatus.CREATED
+    authentication: str = "link"
+    locale: str | None = None
+    fields: tuple[Field, ...] = ()
+    sent_at: Instant | None = None
+    viewed_at: Instant | None = None
+    completed_at: Instant | None = None
+    declined_at: Instant | None = None
+    decline_reason: str | None = None
+    reminders_sent: int = 0
+    last_reminded_at: Instant | None = None
+    next_reminder_at: Instant | None = None
+    delivery: Delivery = Delivery.NONE
+    delivery_at: Instant | None = None
+    delivery_error: str | None = None
+    ink: Ink | None = None
+    consent: str | None = None
+    origin: Origin = Origin()
+
+    @property
+    def acting(self) -> bool:
+        return self.role in ACTING
+
+    @property
+    def invited(self) -> bool:
+        """Asked and not finished yet."""
+        return self.acting and self.status in (RecipientStatus.SENT, RecipientStatus.VIEWED)
+
+
+@dataclass(frozen=True, slots=True)
+class Reminders:
+    """When invited recipients are reminded: days, and the hours before expiry of one last reminder."""
+
+    enabled: bool = True
+    first_after_days: int = 3
+    every_days: int = 4
+    max: int = 5
+    before_expiry_hours: int = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who asks: a member, an API key, a recipient or the system itself."""
+
+    kind: str
+    id: str | None = None
+    name: str | None = None
+    email: str | None = None
+
+
+SYSTEM = Actor("system")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """The uploaded bytes and their normalised twin, by SHA-256, and what normalising changed."""
+
+    name: str
+    uploaded: str
+    prepared: str
+    pages: tuple[Page, ...]
+    images: tuple[str, ...]
+    repaired: bool = False
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """Our PAdES signature over a completed document; `size` in bytes."""
+
+    level: str
+    sealed_at: Instant
+    sha256: str
+    size: int
+    page_count: int
+    certificate: str
+    timestamped: bool
+    certificate_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One PDF on its way from draft to sealed; only `lifecycle` changes `status`."""
+
+    id: str
+    organisation_id: str
+    mode: Mode
+    title: str
+    file: File
+    created_by: Actor
+    created_at: Instant
+    updated_at: Instant
+    status: Status = Status.DRAFT
+    revision: int = 1
+    recipients: tuple[Recipient, ...] = ()
+    subject: str | None = None
+    message: str | None = None
+    locale: str | None = None
+    expires_in_days: int = 30
+    expires_at: Instant | None = None
+    reminders: Reminders = Reminders()
+    redirect_url: str | None = None
+    external_id: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    template_id: str | None = None
+    sent_at: Instant | None = None
+    completed_at: Instant | None = None
+    closed_at: Instant | None = None
+    close_reason: str | None = None
+    seal: Seal | None = None
+    seal_error: str | None = None
+    seal_attempts: int = 0
+
+    @property
+    def page_count(self) -> int:
+        return len(self.file.pages)
+
+    def recipient(self, recipient_id: str) -> Recipient:
+        """The recipient of that id; `not_found` when it is not one of this document."""
+        for recipient in self.recipients:
+            if recipient.id == recipient_id:
+                return recipient
+        raise Problem("not_found")
+
+    def with_recipient(self, changed: Recipient) -> "Document":
+        """The same document with the recipient of that id replaced."""
+        return replace(self, recipients=tuple(changed if r.id == changed.id else r for r in self.recipients))
+
+    def all_acted(self) -> bool:
+        """Whether every acting recipient has finished."""
+        return all(r.status is RecipientStatus.COMPLETED for r in self.recipients if r.acting)

@@ -1,0 +1,32 @@
+"""Points in time as whole milliseconds since 1970 in UTC, and their one written form (RFC 3339, contract 2.4)."""
+
+from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
+
+Instant: TypeAlias = int
+Millis: TypeAlias = int
+
+SECOND: Millis = 1_000
+MINUTE: Millis = 60 * SECOND
+HOUR: Millis = 60 * MINUTE
+DAY: Millis = 24 * HOUR
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def to_datetime(at: Instant) -> datetime:
+    """The same instant, aware and in UTC."""
+    return EPOCH + timedelta(milliseconds=at)
+
+
+def rfc3339(at: Instant) -> str:
+    """`2026-11-21T00:14:00.123Z`."""
+    return f"{to_datetime(at):%Y-%m-%dT%H:%M:%S}.{at % 1000:03d}Z"
+
+
+def parse(text: str) -> Instant:
+    """The instant of an RFC 3339 time with any offset; a time without one is a ValueError."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("a time needs its offset from UTC, such as Z")
+    return (moment - EPOCH) // timedelta(milliseconds=1)

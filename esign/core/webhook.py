@@ -1,0 +1,140 @@
+"""What a webhook receives and when it is tried again (contract 5)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from esign.core.document import Document, Mode, Recipient
+from esign.core.instant import HOUR, MINUTE, SECOND, Instant, Millis, rfc3339
+from esign.core.outcome import Event
+
+API_VERSION = "v1"
+
+PUBLISHED = (
+    "document.created",
+    "document.sent",
+    "document.completed",
+    "document.declined",
+    "document.expired",
+    "document.seal_failed",
+    "recipient.sent",
+    "recipient.viewed",
+    "recipient.completed",
+    "recipient.declined",
+    "recipient.reminded",
+    "recipient.delivery_failed",
+)
+
+# Every name a webhook may ask for, those whose cause a later version brings included (contract 5).
+ALL_EVENTS = (
+    *PUBLISHED,
+    "document.cancelled",
+    "document.deleted",
+    "template.created",
+    "template.updated",
+    "template.deleted",
+    "webhook.test",
+)
+
+# The delay after the previous failure, by attempt: about 75.6 hours in all.
+DELAYS: tuple[Millis, ...] = (
+    0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A subscription; `secret` is encrypted at rest because signing needs it, `events` names or `*`."""
+
+    id: str
+    organisation_id: str
+    mode: Mode
+    url: str
+    events: tuple[str, ...]
+    enabled: bool
+    secret: bytes
+    created_at: Instant
+    updated_at: Instant
+    description: str | None = None
+    disabled_at: Instant | None = None
+    disabled_reason: str | None = None
+    failing_since: Instant | None = None
+    last_success_at: Instant | None = None
+
+    def wants(self, event_type: str) -> bool:
+        return self.enabled and ("*" in self.events or event_type in self.events)
+
+
+def payload(event: Event, event_id: str, sequence: int, document: Document) -> dict[str, Any]:
+    """The body of one event: the document as it is after it (contract 5)."""
+    body: dict[str, Any] = {"document": of_document(document)}
+    if event.recipient_id is not None:
+        body["recipient"] = of_recipient(document.recipient(event.recipient_id), whole=True)
+    return {
+        "id": event_id,
+        "type": event.type,
+        "timestamp": rfc3339(event.at),
+        "apiVersion": API_VERSION,
+        "mode": document.mode.value,
+        "sequence": sequence,
+        "data": body,
+    }
+
+
+def of_document(document: Document) -> Mapping[str, Any]:
+    return {
+        "id": document.id,
+        "title": document.title,
+        "status": document.status.value,
+        "pageCount": document.page_count,
+        "createdAt": rfc3339(document.created_at),
+        "sentAt": _time(document.sent_at),
+        "expiresAt": _time(document.expires_at),
+        "completedAt": _time(document.completed_at),
+        "closedAt": _time(document.closed_at),
+        "closeReason": document.close_reason,
+        "templateId": document.template_id,
+        "externalId": document.external_id,
+        "metadata": dict(document.metadata),
+        "recipients": [of_recipient(r) for r in document.recipients],
+    }
+
+
+def of_recipient(recipient: Recipient, whole: bool = False) -> Mapping[str, Any]:
+    """One list entry; `whole` adds its timestamps and the reason of a refusal."""
+    entry: dict[str, Any] = {
+        "id": recipient.id,
+        "email": recipient.email,
+        "name": recipient.name,
+        "role": recipient.role.value,
+        "status": recipient.status.value,
+        "order": recipient.order,
+    }
+    if whole:
+        entry |= {
+            "sentAt": _time(recipient.sent_at),
+            "viewedAt": _time(recipient.viewed_at),
+            "completedAt": _time(recipient.completed_at),
+            "declinedAt": _time(recipient.declined_at),
+            "declineReason": recipient.decline_reason,
+        }
+    return entry
+
+
+def _time(at: Instant | None) -> str | None:
+    return None if at is None else rfc3339(at)
+
+
+def next_attempt(
+    attempts: int, now: Instant, jitter: float, retry_after: Millis | None = None
+) -> Instant | None:
+    """When to try again after `attempts` failures; None when the schedule is used up.
+
+    `jitter` is 0.9 to 1.1; `retry_after` is what the receiver asked for, capped at 24 hours.
+    """
+    if attempts >= len(DELAYS):
+        return None
+    wait = round(DELAYS[attempts] * jitter)
+    if retry_after is not None:
+        wait = max(wait, min(retry_after, 24 * HOUR))
+    return now + wait

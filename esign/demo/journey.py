@@ -1,0 +1,259 @@
+"""`esign demo`: the main job done for real, by the doors that everybody uses, in a folder of its own."""
+
+import asyncio
+import os
+import re
+import socket
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import click
+
+from esign.actions import accounts, outbox
+from esign.app import serving
+from esign.clock import SystemClock
+from esign.config import ConfigError, load
+from esign.core.apikey import Scope
+from esign.core.document import Mode
+from esign.core.instant import to_datetime
+from esign.demo import contract
+from esign.demo.receiver import Receiver, listening
+from esign.demo.steps import Failed, Steps
+from esign.runtime import Runtime
+from esign.store import outbox as queue
+from esign.web.server import until_signal
+
+WAIT = 60.0
+EXPECTED = [
+    "document.created",
+    "document.sent",
+    "recipient.sent",
+    "recipient.viewed",
+    "recipient.completed",
+    "recipient.sent",
+    "recipient.viewed",
+    "recipient.completed",
+    "document.completed",
+]
+
+SETTINGS = """# The settings of this demonstration; every key has its line in esign.toml.example.
+[server]
+port = {port}
+
+[storage]
+data_dir = "./data"
+
+[organisation]
+name = "Fernhill Gardens"
+reply_to = "office@fernhill.example"
+time_zone = "Europe/Dublin"
+"""
+
+
+async def run(into: Path | None, leave: bool, webhook: str | None) -> int:
+    """0 when every step held, else 1 with the step named; serves on until Ctrl-C unless told to leave."""
+    steps = Steps()
+    folder = make_folder(into)
+    click.echo(f"esign demo in {folder}\n")
+    try:
+        async with AsyncExitStack() as stack:
+            with until_signal() as asked:
+                journey = asyncio.create_task(Journey(steps, folder, webhook, stack).run())
+                stop = asyncio.create_task(asked.wait())
+                await asyncio.wait((journey, stop), return_when=asyncio.FIRST_COMPLETED)
+                if not journey.done():
+                    journey.cancel()
+                    await asyncio.gather(journey, return_exceptions=True)
+                    return 1
+                address = await journey
+                report(folder)
+                if not leave:
+                    click.echo(f"\nStill serving at {address}; end with Ctrl-C.")
+                    await stop
+                stop.cancel()
+    except Exception as error:
+        click.echo(f"\nesign: the step “{steps.name}” failed: {error or type(error).__name__}", err=True)
+        return 1
+    return 0
+
+
+def make_folder(into: Path | None) -> Path:
+    """`--into`, or a new `./esign-demo/<time>`."""
+    folder = into or Path("esign-demo") / f"{to_datetime(SystemClock().now()):%Y-%m-%d_%H-%M-%S}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder.resolve()
+
+
+def report(folder: Path) -> None:
+    click.echo("\nEvery step held. The results:")
+    for name in ("sealed.pdf", "tampered.pdf", "esign.toml"):
+        click.echo(f"  {folder / name}")
+
+
+class Journey:
+    """One document from upload to seal; what is opened on the way closes with `stack`."""
+
+    def __init__(self, steps: Steps, folder: Path, webhook: str | None, stack: AsyncExitStack) -> None:
+        self.steps = steps
+        self.folder = folder
+        self.also = webhook
+        self.stack = stack
+
+    async def run(self) -> str:
+        """The address of the server that goes on serving."""
+        await self.start()
+        await self.subscribe()
+        await self.create()
+        for person in (contract.CAFE, contract.GARDENER):
+            await self.sign(person)
+        await self.wait_for_seal()
+        await self.check_webhooks()
+        await self.check_files()
+        return self.base
+
+    async def start(self) -> None:
+        async with self.steps.step("start the server with its embedded defaults"):
+            file = self.folder / "esign.toml"
+            file.write_text(SETTINGS.format(port=free_port()), "utf-8")
+            try:
+                config = load(file, os.environ)
+            except ConfigError as error:
+                raise Failed(str(error)) from None
+            self.runtime, _ = await self.stack.enter_async_context(serving(config))
+            self.base = config.server.base_url
+        async with self.steps.step("make an organisation and an API key"):
+            _, key = await accounts.create_key(
+                self.runtime.db,
+                config,
+                self.runtime.clock.now(),
+                name="demo",
+                mode=Mode.LIVE,
+                scopes=frozenset({Scope.ALL}),
+                expires_in_days=None,
+            )
+            session = aiohttp.ClientSession(headers={"Authorization": f"Bearer {key}"})
+            self.api = await self.stack.enter_async_context(session)
+            self.browser = await self.stack.enter_async_context(aiohttp.ClientSession())
+
+    async def subscribe(self) -> None:
+        async with self.steps.step("register webhooks with a receiver of our own"):
+            self.receiver: Receiver = await self.stack.enter_async_context(listening())
+            made = await self.call("POST", "webhooks", {"url": self.receiver.url, "events": ["*"]})
+            self.receiver.secret = made["secret"]
+            self.other = None
+            if self.also:
+                self.other = await self.call("POST", "webhooks", {"url": self.also, "events": ["*"]})
+
+    async def create(self) -> None:
+        async with self.steps.step("upload the contract with two signers in order"):
+            made = await self.call("POST", "documents", contract.create_body())
+            self.path = f"documents/{made['id']}"
+        async with self.steps.step("send it"):
+            await self.call("POST", f"{self.path}/send", {})
+
+    async def sign(self, person: tuple[str, str]) -> None:
+        name, email = person
+        async with self.steps.step(f"{name} opens the link from the mail and signs"):
+            link = await self.link_for(email)
+            async with self.browser.get(link) as page:
+                consent = re.search(r'data-consent="([0-9a-f]{64})"', await page.text())
+            if page.status != 200 or consent is None:
+                raise Failed("the signing page did not open")
+            await self.post(f"{link}/view", {})
+            document = await self.call("GET", self.path)
+            mine = next(r for r in document["recipients"] if r["email"] == email)
+            answers = {
+                f["id"]: given for f in mine["fields"] if (given := contract.answer(person, f)) is not None
+            }
+            await self.post(f"{link}/complete", {"answers": answers, "consent": consent[1]})
+
+    async def link_for(self, email: str) -> str:
+        """The newest signing link that was mailed to this address."""
+        async with asyncio.timeout(WAIT):
+            while True:
+                for mail in reversed(await outbox.list_mails(self.runtime.db, 100)):
+                    if email in mail.recipient:
+                        message = await outbox.read(self.runtime.db, self.runtime.vault, mail.id)
+                        text = message.get_body(("plain",)) if message else None
+                        found = re.search(
+                            rf"{re.escape(self.base)}/s/\S+", text.get_content() if text else ""
+                        )
+                        if found:
+                            return found[0]
+                await asyncio.sleep(0.05)
+
+    async def wait_for_seal(self) -> None:
+        async with self.steps.step("wait for the seal"), asyncio.timeout(WAIT):
+            while True:
+                document = await self.call("GET", self.path)
+                if document["status"] == "completed":
+                    return
+                if document["sealError"]:
+                    raise Failed(document["sealError"])
+                await asyncio.sleep(0.1)
+
+    async def check_webhooks(self) -> None:
+        async with self.steps.step("check the signed webhooks that arrived"):
+            await self.receiver.until("document.completed", WAIT)
+            await self.all_delivered()
+            if self.receiver.forged or self.receiver.types() != EXPECTED:
+                raise Failed(
+                    f"the receiver got {self.receiver.types()}, {self.receiver.forged} with a bad signature"
+                )
+
+    async def all_delivered(self) -> None:
+        """No delivery is left, and none had to be tried again."""
+        async with asyncio.timeout(WAIT):
+            while (left := await queue.pending(self.runtime.db, "webhook")) and not any(e for _, e in left):
+                await asyncio.sleep(0.05)
+        if left:
+            raise Failed(f"a webhook was not delivered: {next(error for _, error in left if error)}")
+
+    async def check_files(self) -> None:
+        async with self.steps.step("download the sealed PDF and verify its seal"):
+            sealed = await self.download("sealed")
+            (self.folder / "sealed.pdf").write_bytes(sealed)
+            await self.verified(sealed, "valid")
+        async with self.steps.step("change one byte in a copy and see it refused"):
+            tampered = bytearray(sealed)
+            tampered[len(tampered) // 3] ^= 1
+            (self.folder / "tampered.pdf").write_bytes(tampered)
+            await self.verified(bytes(tampered), "invalid")
+
+    async def verified(self, file: bytes, expected: str) -> None:
+        runtime: Runtime = self.runtime
+        found = await runtime.pdf.verify(file, (), runtime.clock.now(), runtime.roots)
+        if found["result"] != expected:
+            reasons = [reason for signature in found["signatures"] for reason in signature["reasons"]]
+            raise Failed(f"the verdict is {found['result']}, not {expected}: {'; '.join(reasons)}")
+
+    async def download(self, variant: str) -> bytes:
+        url = f"{self.base}/api/v1/{self.path}/files/{variant}"
+        async with self.api.get(url, headers={"Accept": "application/pdf"}) as answer:
+            if answer.status != 200:
+                raise Failed(f"the download answered {answer.status}")
+            return await answer.read()
+
+    async def call(self, method: str, path: str, body: Any = None) -> Any:
+        """One call of the API; its error is the failure of the step."""
+        url = f"{self.base}/api/v1/{path}"
+        async with self.api.request(method, url, json=body) as answer:
+            said = await answer.json()
+        if answer.status >= 400:
+            raise Failed(f"{method} /{path} answered {answer.status}: {said['error']['message']}")
+        return said
+
+    async def post(self, url: str, body: Any) -> None:
+        """What the page's script sends."""
+        async with self.browser.post(url, json=body) as answer:
+            if answer.status != 200:
+                raise Failed(f"the signing page answered {answer.status}: {(await answer.text())[:300]}")
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port

@@ -1,0 +1,76 @@
+"""A webhook receiver as anybody would write one: it checks each signature as Standard Webhooks says and keeps the event."""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+
+from esign.clock import SystemClock
+from esign.core.instant import SECOND
+
+TOLERANCE = 300
+
+
+class Receiver:
+    """`events` holds what arrived with a good signature, `forged` counts the rest."""
+
+    def __init__(self) -> None:
+        self.secret = ""
+        self.url = ""
+        self.events: dict[str, dict[str, Any]] = {}
+        self.forged = 0
+        self.arrived = asyncio.Event()
+
+    async def take(self, request: web.Request) -> web.Response:
+        body = await request.read()
+        if not self.genuine(request.headers, body):
+            self.forged += 1
+            return web.Response(status=400)
+        self.events[request.headers["webhook-id"]] = json.loads(body)
+        self.arrived.set()
+        return web.Response(status=204)
+
+    def genuine(self, headers: Any, body: bytes) -> bool:
+        """One of the signatures is HMAC-SHA256 over id, time and body, and the time is now."""
+        message_id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "0")
+        if abs(SystemClock().now() // SECOND - int(timestamp)) > TOLERANCE:
+            return False
+        key = base64.b64decode(self.secret.removeprefix("whsec_"))
+        content = f"{message_id}.{timestamp}.".encode() + body
+        expected = "v1," + base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()
+        signatures = headers.get("webhook-signature", "").split()
+        return any(hmac.compare_digest(expected, signature) for signature in signatures)
+
+    def types(self) -> list[str]:
+        """What happened, in the order in which it did."""
+        return [event["type"] for event in sorted(self.events.values(), key=lambda event: event["sequence"])]
+
+    async def until(self, event_type: str, seconds: float) -> None:
+        """Return when an event of that type has arrived; raises TimeoutError."""
+        async with asyncio.timeout(seconds):
+            while event_type not in self.types():
+                self.arrived.clear()
+                await self.arrived.wait()
+
+
+@asynccontextmanager
+async def listening() -> AsyncIterator[Receiver]:
+    """A receiver on a free loopback port."""
+    receiver = Receiver()
+    app = web.Application()
+    app.router.add_post("/events", receiver.take)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        receiver.url = f"http://127.0.0.1:{runner.addresses[0][1]}/events"
+        yield receiver
+    finally:
+        await runner.cleanup()

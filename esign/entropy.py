@@ -1,0 +1,42 @@
+"""Everything that must be random is born here: ids, tokens, keys, secrets, salts."""
+
+import base64
+import secrets
+
+from esign.core.apikey import ALPHABET, RANDOM
+from esign.core.instant import Instant
+
+CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def new_id(prefix: str, now: Instant) -> str:
+    """`<prefix>_` and 26 characters of a UUIDv7 (RFC 9562 5.7): sorts by time, grants nothing (contract 2.4)."""
+    number = (
+        (now & (2**48 - 1)) << 80 | 0x7 << 76 | secrets.randbits(12) << 64 | 0b10 << 62 | secrets.randbits(62)
+    )
+    return f"{prefix}_" + "".join(CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+def new_token() -> str:
+    """256 bits for a link, 43 URL-safe characters; only its hash is stored."""
+    return secrets.token_urlsafe(32)
+
+
+def new_webhook_secret() -> str:
+    """32 bytes as Standard Webhooks writes them."""
+    return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
+
+
+def new_salt() -> bytes:
+    """16 bytes that keep the personal half of an audit entry from being guessed."""
+    return secrets.token_bytes(16)
+
+
+def jitter() -> float:
+    """A factor of 0.9 to 1.1 that spreads retries (contract 5)."""
+    return 0.9 + secrets.randbelow(2001) / 10_000
+
+
+def new_key_secret() -> str:
+    """The 30 random characters of an API key: 178 bits (contract 8)."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(RANDOM))

@@ -1,0 +1,37 @@
+"""What is kept for a while goes when its time is over, a little at a time so that nobody waits."""
+
+from collections.abc import Awaitable, Callable
+
+from esign.core.instant import DAY, HOUR, Instant
+from esign.runtime import Runtime
+from esign.store import blobs, events, idempotency, outbox
+from esign.store.database import Transaction
+
+BATCH = 500
+BLOBS = 16
+EVENTS_KEPT = 30 * DAY
+
+Prune = Callable[[Transaction, Instant, int], Awaitable[int]]
+
+
+async def tick(runtime: Runtime) -> int:
+    """The number of rows that went."""
+    now = runtime.clock.now()
+    answers = runtime.config.limits.idempotency_hours * HOUR
+    table: tuple[tuple[Prune, Instant, int], ...] = (
+        (idempotency.prune, now - answers, BATCH),
+        (events.prune, now - EVENTS_KEPT, BATCH),
+        (outbox.prune, now - EVENTS_KEPT, BATCH),
+        (blobs.prune, now - DAY, BLOBS),
+    )
+    return sum([await until_done(runtime, prune, before, batch) for prune, before, batch in table])
+
+
+async def until_done(runtime: Runtime, prune: Prune, before: Instant, batch: int) -> int:
+    async def write(tx: Transaction) -> int:
+        return await prune(tx, before, batch)
+
+    gone = 0
+    while count := await runtime.db.write(write):
+        gone += count
+    return gone

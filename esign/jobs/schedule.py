@@ -1,0 +1,51 @@
+"""The clock: which tick runs how often, and the workers that run all the time."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from esign.jobs import expire, prune, remind, worker
+from esign.runtime import Runtime
+
+Tick = Callable[[Runtime], Awaitable[int]]
+
+TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
+    (expire.tick, 15),
+    (remind.tick, 60),
+    (prune.tick, 3600),
+)
+
+
+@asynccontextmanager
+async def running(runtime: Runtime) -> AsyncIterator[None]:
+    """Recover what a crash left, then work and tick until the block ends."""
+    from apscheduler.schedulers.asyncio import AsyncIOScheduler  # 20 ms that no command line should pay
+
+    await worker.recover(runtime)
+    clock = AsyncIOScheduler(timezone="UTC")
+    for tick, seconds in TICKS:
+        clock.add_job(
+            tick,
+            "interval",
+            (runtime,),
+            seconds=seconds,
+            max_instances=1,
+            coalesce=True,
+            misfire_grace_time=None,
+        )
+    clock.start()
+    tasks = [asyncio.create_task(worker.run(runtime, kind), name=kind.name) for kind in worker.KINDS]
+    tasks.append(asyncio.create_task(catch_up(runtime), name="catch up"))
+    try:
+        yield
+    finally:
+        clock.shutdown(wait=False)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def catch_up(runtime: Runtime) -> None:
+    """What became due while the program was stopped, once each."""
+    await expire.tick(runtime)
+    await remind.tick(runtime)

@@ -1,0 +1,138 @@
+"""Takes due jobs from the outbox, several at once, and never lets one receiver delay the others."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from esign.actions import mailing, sealing, webhooks
+from esign.core.instant import HOUR, MINUTE, Millis
+from esign.runtime import Runtime
+from esign.store import documents, outbox
+from esign.store.database import Transaction
+from esign.store.outbox import Job
+
+log = logging.getLogger("esign.jobs")
+
+SWEEP_SECONDS = 5.0
+UNEXPECTED: tuple[Millis, ...] = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How jobs of one kind are worked: how many at once, in all and per lane; `lease` outlives any attempt."""
+
+    name: str
+    work: Callable[[Runtime, Job], Awaitable[None]]
+    at_once: int
+    per_lane: int
+    lease: Millis
+
+
+KINDS = (
+    Kind("seal", sealing.seal, at_once=2, per_lane=2, lease=5 * MINUTE),
+    Kind("mail", mailing.deliver, at_once=4, per_lane=4, lease=5 * MINUTE),
+    Kind("webhook", webhooks.deliver, at_once=64, per_lane=4, lease=MINUTE),
+)
+
+
+async def recover(runtime: Runtime) -> None:
+    """At the start: what another run had claimed is due again, and every waiting document has its seal job."""
+    now = runtime.clock.now()
+    waiting = await documents.find_sealing(runtime.db)
+
+    async def write(tx: Transaction) -> None:
+        await outbox.release(tx, runtime.boot, now)
+        for document_id in waiting:
+            await outbox.requeue_seal(tx, document_id, now)
+
+    await runtime.db.write(write)
+
+
+async def run(runtime: Runtime, kind: Kind) -> None:
+    """Work until cancelled; a failure of the loop itself is logged and the loop goes on."""
+    running: dict[asyncio.Task[None], str] = {}
+    try:
+        while True:
+            try:
+                started = await start_due(runtime, kind, running)
+            except Exception:
+                log.exception("%s worker failed; it goes on", kind.name)
+                started = 0
+            if not started:
+                await something_happens(runtime, running)
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+
+async def something_happens(runtime: Runtime, running: Mapping[asyncio.Task[None], str]) -> None:
+    """A commit rings, a running job ends, or it is time for the sweep."""
+    bell = asyncio.create_task(runtime.bell.wait(SWEEP_SECONDS))
+    try:
+        await asyncio.wait({bell, *running}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        bell.cancel()
+
+
+async def start_due(runtime: Runtime, kind: Kind, running: dict[asyncio.Task[None], str]) -> int:
+    """Claim what is due and fits beside what runs; the number of jobs started."""
+    for task in [task for task in running if task.done()]:
+        del running[task]
+    room = kind.at_once - len(running)
+    if room <= 0:
+        return 0
+    jobs = await claim_due(runtime, kind, room, Counter(running.values()))
+    for job in jobs:
+        running[asyncio.create_task(attempt(runtime, kind, job), name=f"{kind.name} {job.id}")] = job.lane
+    return len(jobs)
+
+
+async def claim_due(runtime: Runtime, kind: Kind, room: int, busy: Counter[str]) -> list[Job]:
+    """Up to `room` due jobs under a lease, no lane above its share."""
+    now = runtime.clock.now()
+    full = [lane for lane, count in busy.items() if count >= kind.per_lane]
+    chosen: list[int] = []
+    for job_id, lane in await outbox.find_due(runtime.db, kind.name, now, room, full):
+        if busy[lane] < kind.per_lane:
+            busy[lane] += 1
+            chosen.append(job_id)
+    if not chosen:
+        return []
+
+    async def write(tx: Transaction) -> list[Job]:
+        claims = [await outbox.claim(tx, job_id, now, kind.lease, runtime.boot) for job_id in chosen]
+        return [job for job in claims if job is not None]
+
+    return await runtime.db.write(write)
+
+
+async def attempt(runtime: Runtime, kind: Kind, job: Job) -> None:
+    """One attempt; what the work did not foresee is logged and tried again later."""
+    try:
+        await kind.work(runtime, job)
+    except Exception as error:
+        log.exception("%s job %s failed", kind.name, job.id)
+        reason = f"{type(error).__name__}: {error}"
+        due_at = runtime.clock.now() + UNEXPECTED[min(job.attempts, len(UNEXPECTED)) - 1]
+
+        async def write(tx: Transaction) -> None:
+            await outbox.postpone(tx, job, due_at, reason)
+
+        await runtime.db.write(write)
+
+
+async def drain(runtime: Runtime, *names: str) -> int:
+    """Work off what is due now, kind by kind, until nothing is; the number of attempts made."""
+    attempts, idle = 0, False
+    while not idle:
+        idle = True
+        for kind in KINDS:
+            if names and kind.name not in names:
+                continue
+            for job in await claim_due(runtime, kind, kind.at_once, Counter()):
+                await attempt(runtime, kind, job)
+                attempts, idle = attempts + 1, False
+    return attempts

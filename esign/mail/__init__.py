@@ -1,0 +1,15 @@
+"""Mail: what to say (`letters`), how it looks (`sheet`, `words`), written down (`message`), sent (`smtp`).
+
+- A letter is written once as a sheet of words and drawn twice, HTML and text, so the twins can't drift apart.
+  One template serves all letters: they differ in words, not in shape.
+- Phrases live in `words/<language>.json`; a new language is a new file there.
+- Titles, names and messages are data: escaped in HTML, one line each in the text twin, without control
+  characters.
+- Times are told with their zone, because the reader's may be another.
+- The caches hold files of the package, which do not change while the program runs.
+- Names and subjects are encoded here (`header`) and not by the standard library, which reads a header again
+  before it writes it: a title that looks like an encoded word would be decoded, a backslash in a name lost.
+- What can never be sent (a control character in a header, an impossible address) is a PermanentFailure, as if
+  the mail server had refused it.
+- A connection per mail: mails are few, and a kept connection would have to be asked whether it still lives.
+"""

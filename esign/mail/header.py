@@ -1,0 +1,77 @@
+"""Header lines with data in them: every reader gets back exactly what went in (RFC 2047, 5322)."""
+
+import base64
+import re
+from collections.abc import Iterable, Iterator
+from email.policy import Policy
+
+from esign.mail.failure import PermanentFailure
+
+LINE = 76
+WORD_OCTETS = 39  # an encoded word of 64 characters fits behind the name of its header
+
+
+class Header(str):
+    """A value that knows its own folded form; the email package keeps such objects as they are.
+
+    `address` is that of the mailbox, empty for text.
+    """
+
+    name: str
+    lines: tuple[str, ...]
+    address: str
+
+    def __new__(cls, name: str, value: str, lines: Iterable[str], address: str = "") -> "Header":
+        header = super().__new__(cls, value)
+        header.name, header.lines, header.address = name, tuple(lines), address
+        return header
+
+    def fold(self, *, policy: Policy) -> str:
+        return f"{self.name}: {(policy.linesep + ' ').join(self.lines)}{policy.linesep}"
+
+
+def text(name: str, value: str) -> Header:
+    """Free text, such as a subject."""
+    refuse_controls(name, value)
+    return Header(name, value, [value] if _plain(value, LINE - len(name) - 2) else _encoded(value))
+
+
+def mailbox(name: str, person: str | None, address: str) -> Header:
+    """One mailbox; `address` is written as it stands."""
+    refuse_controls(name, (person or "") + address)
+    if not person:
+        return Header(name, address, [address], address)
+    return Header(name, f"{person} <{address}>", [*_shown(person), f"<{address}>"], address)
+
+
+def refuse_controls(name: str, value: str) -> None:
+    """PermanentFailure for anything that could end a line, or could not be encoded."""
+    if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", value):
+        raise PermanentFailure(f"{name} contains a control character")
+
+
+def _shown(person: str) -> Iterable[str]:
+    if not _plain(person, LINE // 2):
+        return _encoded(person)
+    quoted = re.sub(r'(["\\])', r"\\\1", person)
+    return [f'"{quoted}"']
+
+
+def _plain(value: str, longest: int) -> bool:
+    return value.isascii() and len(value) <= longest and "=?" not in value and value == value.strip()
+
+
+def _encoded(value: str) -> Iterator[str]:
+    """One encoded word for each line; none ends within a character."""
+    octets = b""
+    for character in value:
+        more = character.encode()
+        if len(octets) + len(more) > WORD_OCTETS:
+            yield _word(octets)
+            octets = b""
+        octets += more
+    yield _word(octets)
+
+
+def _word(octets: bytes) -> str:
+    return f"=?utf-8?b?{base64.b64encode(octets).decode()}?="

@@ -1,0 +1,105 @@
+"""A letter written down as one message to one recipient (RFC 5322, multipart text + HTML + attachments)."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from email.message import EmailMessage
+from email.policy import SMTP, SMTPUTF8
+from email.utils import format_datetime
+
+import idna
+
+from esign.core.instant import Instant, to_datetime
+from esign.mail import header
+from esign.mail.failure import PermanentFailure
+from esign.mail.sheet import Letter
+
+
+@dataclass(frozen=True, slots=True)
+class Mailbox:
+    """An address, with the name it is shown under."""
+
+    address: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    name: str
+    content: bytes
+    media_type: str = "application/pdf"
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What the mail server is told; `international` when the server has to know SMTPUTF8."""
+
+    sender: str
+    recipient: str
+    international: bool
+
+
+def compose(
+    letter: Letter,
+    *,
+    sender: Mailbox,
+    to: Mailbox,
+    message_id: str,
+    at: Instant,
+    reply_to: Mailbox | None = None,
+    attachments: Sequence[Attachment] = (),
+) -> EmailMessage:
+    """The whole message; `message_id` is `local@host`, the same whenever this mail is sent again.
+
+    A header that cannot be written safely, or an address that is none, is a PermanentFailure.
+    """
+    boxes = {"From": sender, "To": to} | ({"Reply-To": reply_to} if reply_to else {})
+    addresses = {name: deliverable(box.address) for name, box in boxes.items()}
+    message = EmailMessage(SMTP if all(map(str.isascii, addresses.values())) else SMTPUTF8)
+    for name, box in boxes.items():
+        message[name] = header.mailbox(name, box.name, addresses[name])
+    message["Subject"] = header.text("Subject", letter.subject)
+    message["Date"] = format_datetime(to_datetime(at))
+    message["Message-ID"] = _message_id(message_id)
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(letter.text, cte="quoted-printable")
+    message.add_alternative(letter.html, subtype="html", cte="quoted-printable")
+    for attachment in attachments:
+        _attach(message, attachment)
+    return message
+
+
+def envelope(message: EmailMessage) -> Envelope:
+    """What `compose` wrote into the headers."""
+    return Envelope(message["From"].address, message["To"].address, message.policy.utf8)  # type: ignore[attr-defined]
+
+
+def deliverable(address: str) -> str:
+    """The address with its domain in ASCII; PermanentFailure for what is not one plain mailbox."""
+    local, _, domain = address.rpartition("@")
+    if not _LOCAL.fullmatch(local) or len(address) > 254:
+        raise PermanentFailure("The address is not one mailbox")
+    try:
+        domain = domain if domain.isascii() else idna.encode(domain, uts46=True).decode()
+    except idna.IDNAError as error:
+        raise PermanentFailure("The address has no valid domain") from error
+    if not _DOMAIN.fullmatch(domain):
+        raise PermanentFailure("The address has no valid domain")
+    return f"{local}@{domain}"
+
+
+def _message_id(given: str) -> str:
+    if not _MESSAGE_ID.fullmatch(given):
+        raise PermanentFailure("The Message-ID is not local@host")
+    return f"<{given}>"
+
+
+def _attach(message: EmailMessage, attachment: Attachment) -> None:
+    header.refuse_controls("The name of the attachment", attachment.name)
+    kind, _, subtype = attachment.media_type.partition("/")
+    message.add_attachment(attachment.content, kind, subtype, filename=attachment.name)
+
+
+_LOCAL = re.compile(r"""[^\s"(),:;<>@\[\\\]\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,64}""")
+_DOMAIN = re.compile(r"(?i:[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*)")
+_MESSAGE_ID = re.compile(r"[A-Za-z0-9._-]+@[A-Za-z0-9._-]+")

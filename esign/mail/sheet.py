@@ -1,0 +1,158 @@
+"""How a letter looks: one sheet of words drawn twice, as HTML and as its plain text twin."""
+
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from esign.mail.words import Words, line, words
+
+WIDTH = 72
+LABELS = 24
+TEST_PREFIX = "[TEST] "
+GROUND = "#3d4657"
+
+
+@dataclass(frozen=True, slots=True)
+class Letterhead:
+    """Whose letter it is; `colour` is `#rrggbb`, `locale` a BCP 47 tag, `test` is for test mode."""
+
+    organisation: str
+    colour: str | None = None
+    locale: str = "en"
+    time_zone: str = "UTC"
+    test: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    subject: str
+    text: str
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A fact; `is_name` when the label is somebody's name and may be long."""
+
+    label: str
+    value: str
+    is_name: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a person wrote, as paragraphs of lines; the introduction is for the text twin."""
+
+    introduction: str
+    paragraphs: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    label: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The anatomy every letter shares, from top to bottom."""
+
+    subject: str
+    preheader: str
+    heading: str
+    greeting: str
+    paragraphs: tuple[str, ...] = ()
+    note: Note | None = None
+    button: Button | None = None
+    rows: tuple[Row, ...] = ()
+    small: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The organisation's initials on its colour."""
+
+    letters: str
+    ground: str
+    ink: str
+
+
+def draw(head: Letterhead, write: Callable[[Words], Sheet]) -> Letter:
+    """Let `write` fill a plain and a rich sheet, and lay both out."""
+    plain, rich = (words(head.locale, head.time_zone, rich=rich) for rich in (False, True))
+    sheet = write(plain)
+    subject = (TEST_PREFIX if head.test else "") + sheet.subject
+    return Letter(subject, _text(head, sheet, plain), _html(head, write(rich), rich))
+
+
+def _html(head: Letterhead, sheet: Sheet, words: Words) -> str:
+    return _template().render(
+        sheet=sheet,
+        language=words.phrases["language"],
+        direction=words.phrases["direction"],
+        start="right" if words.phrases["direction"] == "rtl" else "left",
+        organisation=line(head.organisation),
+        mark=mark(head.organisation, head.colour),
+        test=words.say("test") if head.test else None,
+        foot=words.say("foot", organisation=head.organisation),
+    )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(loader=PackageLoader("esign.mail"), autoescape=True, undefined=StrictUndefined)
+    return environment.get_template("letter.html")
+
+
+def _text(head: Letterhead, sheet: Sheet, words: Words) -> str:
+    blocks = [sheet.heading, sheet.greeting, *sheet.paragraphs]
+    if head.test:
+        blocks.insert(0, words.say("test"))
+    blocks = [_wrap(block) for block in blocks]
+    if sheet.note:
+        blocks.append(_note(sheet.note))
+    if sheet.button:
+        blocks.append(f"{sheet.button.label}:\n{sheet.button.link}")
+    if sheet.rows:
+        blocks.append("\n".join(_rows(sheet.rows)))
+    blocks += [_wrap(block) for block in sheet.small]
+    blocks.append("--\n" + _wrap(words.say("foot", organisation=head.organisation)))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _wrap(text: str, first: str = "", later: str = "") -> str:
+    return textwrap.fill(
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=later,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _note(note: Note) -> str:
+    paragraphs = ("\n".join(_wrap(line, "  ", "  ") for line in lines) for lines in note.paragraphs)
+    return _wrap(note.introduction) + "\n" + "\n\n".join(paragraphs)
+
+
+def _rows(rows: tuple[Row, ...]) -> Iterator[str]:
+    column = min(max(len(row.label) for row in rows), LABELS) + 2
+    for row in rows:
+        yield _wrap(row.value, row.label.ljust(column - 2) + "  ", " " * column)
+
+
+def mark(organisation: str, colour: str | None) -> Mark:
+    """Two initials, dark or white, whichever can be read on the colour."""
+    initials = [letter for word in organisation.split() for letter in [re.search(r"[^\W_]", word)] if letter]
+    ground = colour if colour and re.fullmatch(r"#[0-9a-fA-F]{6}", colour) else GROUND
+    luminance = sum(
+        share * (int(ground[at : at + 2], 16) / 255) ** 2.2
+        for share, at in ((0.2126, 1), (0.7152, 3), (0.0722, 5))
+    )
+    letters = "".join(letter[0] for letter in initials[:2]).upper()
+    return Mark(letters, ground, "#ffffff" if luminance < 0.18 else "#1b2330")

@@ -1,0 +1,100 @@
+"""What the letters say, by language: phrases with places for data, numbers, dates."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from markupsafe import Markup
+
+from esign.core.instant import Instant, to_datetime
+
+DEFAULT = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The phrases of one language in one time zone; `rich` ones are markup with their data escaped."""
+
+    phrases: Mapping[str, Any]
+    zone: ZoneInfo
+    rich: bool
+
+    def say(self, key: str, **data: object) -> str:
+        """The phrase `key`; where it differs in a rich letter, `key_html`."""
+        data = {name: line(value) if type(value) is str else value for name, value in data.items()}
+        if self.rich:
+            phrase = Markup(self.phrases.get(f"{key}_html", self.phrases[key]))  # noqa: S704 - the phrase is ours
+            return phrase.format(**data)
+        return str(self.phrases[key]).format(**data)
+
+    def join(self, *sentences: str) -> str:
+        return (Markup(" ") if self.rich else " ").join(sentences)
+
+    def count(self, key: str, n: int, **data: object) -> str:
+        forms: Mapping[str, str] = self.phrases[key]
+        return forms["one" if n == 1 else "other"].format(n=n, **data)
+
+    def day(self, at: Instant) -> str:
+        """`20 December 2026`."""
+        return self._date("day", at)
+
+    def moment(self, at: Instant) -> str:
+        """`20 December 2026, 14:05 CET`."""
+        return self._date("moment", at)
+
+    def days_left(self, now: Instant, until: Instant) -> str:
+        """How many midnights lie between, in words."""
+        days = (self._local(until).date() - self._local(now).date()).days
+        return self.count("days_left", days) if days > 0 else self.say("today")
+
+    def size(self, octets: int) -> str:
+        """`412 kB`, `1.3 MB`: in thousands, as file managers count."""
+        if octets < 1_000:
+            return self.count("bytes", octets)
+        if octets < 999_500:
+            return self.say("kB", n=round(octets / 1_000))
+        return self.say("MB", n=f"{octets / 1_000_000:.1f}")
+
+    def _date(self, key: str, at: Instant) -> str:
+        local = self._local(at)
+        month = self.phrases["months"][local.month - 1]
+        return self.say(
+            key, day=local.day, month=month, year=local.year, time=f"{local:%H:%M}", zone=f"{local:%Z}"
+        )
+
+    def _local(self, at: Instant) -> Any:
+        return to_datetime(at).astimezone(self.zone)
+
+
+def line(text: str) -> str:
+    """Data as one line: line ends and control characters become spaces."""
+    return _CONTROL.sub(" ", text).strip()
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+def words(locale: str, time_zone: str, *, rich: bool) -> Words:
+    """The nearest language there is to a BCP 47 tag, else English."""
+    language = next((tag for tag in (locale, locale.split("-")[0]) if tag in languages()), DEFAULT)
+    return Words(phrases(language), ZoneInfo(time_zone), rich)
+
+
+@cache
+def languages() -> frozenset[str]:
+    """The languages in the package."""
+    folder = files("esign.mail") / "words"
+    return frozenset(file.name.removesuffix(".json") for file in folder.iterdir())
+
+
+@cache
+def phrases(language: str) -> Mapping[str, Any]:
+    read: Mapping[str, Any] = json.loads(
+        (files("esign.mail") / "words" / f"{language}.json").read_text("utf-8")
+    )
+    return read

@@ -1,0 +1,65 @@
+"""The wall at which addresses are checked, between looking up a name and opening a socket."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+
+from esign.net.zones import Address, Reach, Zone, zone
+
+Resolve = Callable[[str], Awaitable[Sequence[str]]]
+
+
+class Barred(OSError):
+    """An address out of reach; an OSError because that is what a connector expects of its parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Lets through the addresses of certain zones; `resolve` gives every address of a name."""
+
+    reach: Reach
+    resolve: Resolve
+
+    async def addresses(self, host: str) -> Sequence[str]:
+        """Every address of a name; one out of reach bars them all."""
+        found = await self.resolve(host)
+        if not found:
+            raise OSError("the name has no address")
+        for address in found:
+            self.check(address)
+        return found
+
+    def socket(self, dialled: tuple[Any, Any, int, str, Any]) -> socket.socket:
+        """A socket for one entry of getaddrinfo, just before it is dialled."""
+        family, kind, protocol, _, address = dialled
+        self.check(address[0])
+        return socket.socket(family, kind, protocol)
+
+    def check(self, address: str) -> None:
+        """Raise Barred for an address out of reach."""
+        parsed = ip_address(address)
+        where = zone(parsed)
+        if where is Zone.PUBLIC and belongs_to_this_machine(parsed):
+            where = Zone.LOOPBACK
+        if where not in self.reach:
+            raise Barred(where.value)
+
+
+async def look_up(host: str) -> Sequence[str]:
+    """The system's answer, in its order of preference; OSError when there is none."""
+    answers = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return [str(sockaddr[0]) for *_, sockaddr in answers]
+
+
+def belongs_to_this_machine(address: Address) -> bool:
+    """Whether the kernel would send from this very address; asking sends nothing."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((str(address), 9))
+        except OSError:
+            return False
+        return ip_address(probe.getsockname()[0]) == address

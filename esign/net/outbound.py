@@ -1,0 +1,74 @@
+"""Posting to an address that somebody else chose: only where the rules let it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from esign.clock import Clock
+from esign.core.errors import Problem
+from esign.net.answer import Answer, Refused
+from esign.net.gate import Gate, Resolve, look_up
+from esign.net.target import Rules
+from esign.net.zones import Reach
+
+if TYPE_CHECKING:
+    import ssl
+
+    from esign.net.session import Session
+
+ALL_OF_IT = 15.0
+CONNECT = 5.0
+
+
+class Outbound:
+    """The only way out for webhooks; `close` it at the end. Connections to a host are reused for a moment.
+
+    `resolve` gives every address of a name (OSError: there is none); `tls` replaces the system's trust store.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        clock: Clock,
+        *,
+        resolve: Resolve = look_up,
+        tls: "ssl.SSLContext | None" = None,
+    ) -> None:
+        self._rules = rules
+        self._clock = clock
+        self._resolve = resolve
+        self._tls = tls
+        self._sessions: dict[Reach, Session] = {}
+
+    async def post(
+        self,
+        url: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        *,
+        plain_allowed: bool = False,
+        timeout: float = ALL_OF_IT,
+        connect_timeout: float = CONNECT,
+    ) -> Answer:
+        """One attempt, redirects not followed; seconds. Raises Refused or Failed."""
+        try:
+            target, reach = self._rules.check(url, plain_allowed=plain_allowed)
+        except Problem as problem:
+            raise Refused(f"address_refused: {problem.message}") from problem
+        began = self._clock.monotonic()
+        status, said, kept = await self._session(reach).post(
+            target.url, body, headers, timeout, connect_timeout
+        )
+        return Answer(status, said, kept, round((self._clock.monotonic() - began) * 1_000))
+
+    async def close(self) -> None:
+        sessions = list(self._sessions.values())
+        self._sessions.clear()
+        for session in sessions:
+            await session.close()
+
+    def _session(self, reach: Reach) -> "Session":
+        from esign.net.session import Session
+
+        if reach not in self._sessions:
+            self._sessions[reach] = Session(Gate(reach, self._resolve), self._tls)
+        return self._sessions[reach]

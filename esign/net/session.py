@@ -1,0 +1,107 @@
+"""A pool of HTTP connections behind one gate; the only file that imports aiohttp."""
+
+import socket
+import ssl
+from collections.abc import Mapping
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from esign.net.answer import Failed, Refused
+from esign.net.gate import Barred, Gate
+
+KEPT = 1_024
+BUFFER = 32 * 1_024  # aiohttp stops reading from the socket at twice this
+KEEP_ALIVE = 2.0
+NO_ROUNDING = 3_600.0  # aiohttp rounds time-outs above this up to whole seconds
+
+# The first kind that fits decides: time-outs and TLS errors are connection errors too.
+REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (aiohttp.ConnectionTimeoutError, "connect_timeout: no connection within the time allowed"),
+    (TimeoutError, "timeout: no answer within the time allowed"),
+    (aiohttp.ClientConnectorDNSError, "name_not_found: the host has no address"),
+    (aiohttp.ClientSSLError, "tls_failed: the host has no certificate that can be trusted"),
+    (aiohttp.ClientConnectorError, "connection_failed: the host does not take connections"),
+    (aiohttp.ClientOSError, "disconnected: the connection ended without an answer"),
+    (aiohttp.ServerDisconnectedError, "disconnected: the connection ended without an answer"),
+    (aiohttp.ClientError, "bad_answer: what came back is not HTTP"),
+)
+
+
+class Session:
+    def __init__(self, gate: Gate, tls: ssl.SSLContext | None) -> None:
+        connector = aiohttp.TCPConnector(
+            resolver=_Resolver(gate),
+            socket_factory=gate.socket,
+            use_dns_cache=False,
+            keepalive_timeout=KEEP_ALIVE,
+            limit=0,
+            ssl=tls or True,
+        )
+        self._client = aiohttp.ClientSession(
+            connector=connector,
+            trust_env=False,
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            skip_auto_headers=("Accept-Encoding", "User-Agent"),
+            read_bufsize=BUFFER,
+        )
+
+    async def post(
+        self, url: str, body: bytes, headers: Mapping[str, str], timeout: float, connect_timeout: float
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Status, headers and the beginning of the body."""
+        limits = aiohttp.ClientTimeout(timeout, connect_timeout, ceil_threshold=NO_ROUNDING)
+        try:
+            async with self._client.post(
+                URL(url, encoded=True), data=body, headers=headers, allow_redirects=False, timeout=limits
+            ) as response:
+                kept = await _beginning(response)
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise _failure(error) from error
+        return response.status, {name.lower(): value for name, value in response.headers.items()}, kept
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+class _Resolver(AbstractResolver):
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        return [
+            ResolveResult(
+                hostname=host,
+                host=address,
+                port=port,
+                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
+                proto=0,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for address in await self._gate.addresses(host)
+        ]
+
+    async def close(self) -> None:
+        pass
+
+
+async def _beginning(response: aiohttp.ClientResponse) -> bytes:
+    """The first KiB of the body; a connection with more to come is given up instead of read to its end."""
+    kept = b""
+    while len(kept) <= KEPT:
+        chunk = await response.content.read(KEPT + 1 - len(kept))
+        if not chunk:
+            return kept
+        kept += chunk
+    response.close()
+    return kept[:KEPT]
+
+
+def _failure(error: Exception) -> Refused | Failed:
+    if isinstance(getattr(error, "os_error", None), Barred):
+        return Refused("address_refused: the name leads to an address that webhooks may not reach")
+    return Failed(next(reason for kind, reason in REASONS if isinstance(error, kind)))

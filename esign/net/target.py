@@ -1,0 +1,183 @@
+"""Where a webhook may point: the plain spelling of its address and the rule of contract 5."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
+from urllib.parse import quote
+
+import idna
+
+from esign.core.errors import Problem
+from esign.net.zones import Address, Reach, Zone, zone
+
+LONGEST = 2_048
+DEFAULT_PORTS = {"https": 443, "http": 80}
+LOOPBACK_SPELLINGS = frozenset({"localhost", "127.0.0.1", "::1"})
+
+NO_PLAIN = "http is only for test keys and for hosts listed in [webhooks] allow_hosts; use https"
+WAY_OUT = {
+    Zone.PUBLIC: NO_PLAIN,
+    Zone.PRIVATE: "it is private; [webhooks] allow_hosts or allow_private = true would allow it",
+    Zone.LOOPBACK: "it is this machine; [webhooks] allow_hosts or allow_private = true would allow it",
+    Zone.FORBIDDEN: "it is not a public address; only listing it in [webhooks] allow_hosts would allow it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An address taken apart: `host` is a lower-case ASCII name or a plain literal, `rest` path and query."""
+
+    scheme: str
+    host: str
+    port: int
+    rest: str
+
+    @property
+    def literal(self) -> Address | None:
+        return _literal(self.host)
+
+    @property
+    def url(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}{self.rest}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What an installation allows beyond public https (contract 5, Target).
+
+    `allow_hosts` are names or addresses; `loopback_allowed`: the installation's own base address is loopback.
+    """
+
+    allow_hosts: Collection[str] = ()
+    allow_private: bool = False
+    loopback_allowed: bool = False
+
+    def check(self, url: str, *, plain_allowed: bool) -> tuple[Target, Reach]:
+        """The target and its zones, or Problem `invalid_webhook_url`; names are not looked up."""
+        target = parse(url)
+        reach = self.reach(target, plain_allowed=plain_allowed)
+        if not _port_allowed(target):
+            raise refusal("use port 443 or one from 1024 to 65535; with http also port 80")
+        known = _known_zone(target)
+        if known is None and not reach:
+            raise refusal(NO_PLAIN)
+        if known is not None and known not in reach:
+            raise refusal(WAY_OUT[known])
+        return target, reach
+
+    def reach(self, target: Target, *, plain_allowed: bool) -> Reach:
+        """The zones whose addresses this target may lead to."""
+        zones: set[Zone] = set()
+        if target.scheme == "https" or plain_allowed:
+            zones.add(Zone.PUBLIC)
+        if self.allow_private:
+            zones |= {Zone.PRIVATE, Zone.LOOPBACK}
+        if self.loopback_allowed and target.host in LOOPBACK_SPELLINGS:
+            zones.add(Zone.LOOPBACK)
+        if target.host in map(_plain, self.allow_hosts):
+            zones |= set(Zone) if target.literal else set(Zone) - {Zone.FORBIDDEN}
+        return frozenset(zones)
+
+
+def check_target(
+    url: str,
+    *,
+    mode_test: bool,
+    allow_hosts: Collection[str] = (),
+    allow_private: bool = False,
+    loopback_allowed: bool = False,
+) -> None:
+    """Refuse at registration what no delivery would be allowed to reach; Problem `invalid_webhook_url`."""
+    Rules(allow_hosts, allow_private, loopback_allowed).check(url, plain_allowed=mode_test)
+
+
+def parse(url: str) -> Target:
+    """Take apart an http(s) address in its plain spelling; Problem `invalid_webhook_url` for any other."""
+    if len(url) > LONGEST:
+        raise refusal(f"it is longer than {LONGEST} characters")
+    match = _SHAPE.fullmatch(url)
+    if match is None or _CONFUSING.search(url):
+        raise refusal("write it as https://host/path")
+    if "@" in match["authority"]:
+        raise refusal("it must not contain a user name or password")
+    place = _PLACE.fullmatch(match["authority"])
+    if place is None:
+        raise refusal("its host or port is not written plainly")
+    scheme = match["scheme"].lower()
+    port = int(place["port"] or DEFAULT_PORTS[scheme])
+    rest = quote(match["rest"], safe="/?:@!$&'()*+,;=%[]")
+    return Target(scheme, _host(place["host"]), port, rest if rest.startswith("/") else "/" + rest)
+
+
+def refusal(reason: str) -> Problem:
+    return Problem("invalid_webhook_url", f"This address cannot receive webhooks: {reason}.")
+
+
+_SHAPE = re.compile(r"(?P<scheme>(?i:https?))://(?P<authority>[^/?#]+)(?P<rest>[^#]*)(?:#.*)?")
+_CONFUSING = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029\ud800-\udfff]")
+_PLACE = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::(?P<port>[0-9]{1,5})?)?")
+_LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_OTHER_DOTS = re.compile("[\u3002\uff0e\uff61]")
+
+
+def _host(spelt: str) -> str:
+    """The one spelling of a host: the others serve to get past checks like these."""
+    if spelt.startswith("["):
+        return _ipv6(spelt[1:-1])
+    if _OTHER_DOTS.search(spelt):
+        raise refusal("its host is not written plainly")
+    host = _ascii(spelt.lower())
+    labels = host.split(".")
+    if len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
+        raise refusal("its host is not a valid name")
+    if _NUMBER.fullmatch(labels[-1]) and _literal(host) is None:
+        raise refusal("write an IPv4 address as four decimal numbers")
+    return host
+
+
+def _ipv6(spelt: str) -> str:
+    try:
+        address = IPv6Address(spelt)
+    except ValueError as error:
+        raise refusal("its host is not an IPv6 address") from error
+    if address.is_loopback and spelt != "::1":
+        raise refusal("its host is not written plainly")
+    return str(address)
+
+
+def _ascii(name: str) -> str:
+    if name.isascii():
+        return name
+    try:
+        return idna.encode(name).decode()
+    except idna.IDNAError as error:
+        raise refusal("its host is not a valid internationalised name") from error
+
+
+def _plain(listed: str) -> str:
+    """A host as somebody lists it in the settings, in the spelling of `Target.host`."""
+    host = listed.strip("[] ").lower()
+    return str(_literal(host) or _ascii(host))
+
+
+def _literal(host: str) -> Address | None:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
+def _known_zone(target: Target) -> Zone | None:
+    """The zone that the spelling alone tells."""
+    if target.host == "localhost" or target.host.endswith(".localhost"):
+        return Zone.LOOPBACK
+    return zone(target.literal) if target.literal else None
+
+
+def _port_allowed(target: Target) -> bool:
+    if target.port == DEFAULT_PORTS["http"]:
+        return target.scheme == "http"
+    return target.port == 443 or 1_024 <= target.port <= 65_535

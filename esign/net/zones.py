@@ -1,0 +1,52 @@
+"""Which part of the internet an address belongs to."""
+
+from enum import Enum
+from ipaddress import IPv4Address, IPv6Address, ip_network
+
+Address = IPv4Address | IPv6Address
+
+
+class Zone(Enum):
+    PUBLIC = "public"
+    PRIVATE = "private"
+    LOOPBACK = "loopback"
+    FORBIDDEN = "forbidden"
+
+
+Reach = frozenset[Zone]
+
+LOOPBACK = tuple(map(ip_network, ("127.0.0.0/8", "::1/128")))
+PRIVATE = tuple(map(ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")))
+FORBIDDEN = tuple(
+    map(
+        ip_network,
+        (
+            *(
+                "0.0.0.0/8",
+                "100.64.0.0/10",
+                "169.254.0.0/16",
+                "192.0.0.0/24",
+                "192.0.2.0/24",
+                "192.88.99.0/24",
+            ),
+            *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+            *("::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23"),
+            *("2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fe80::/10", "fec0::/10", "ff00::/8"),
+            # what clouds offer to their own machines
+            *("168.63.129.16/32", "fd00:ec2::/32", "fd20:ce::/32"),
+        ),
+    )
+)
+
+
+def zone(address: Address) -> Zone:
+    """The zone of an address; one within an interface (zone id) is forbidden."""
+    if getattr(address, "scope_id", None) is not None:
+        return Zone.FORBIDDEN
+    if any(address in network for network in LOOPBACK):
+        return Zone.LOOPBACK
+    if any(address in network for network in FORBIDDEN):
+        return Zone.FORBIDDEN
+    if any(address in network for network in PRIVATE):
+        return Zone.PRIVATE
+    return Zone.PUBLIC if address.is_global else Zone.FORBIDDEN

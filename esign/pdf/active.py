@@ -1,0 +1,102 @@
+"""Finds and removes what acts by itself: scripts, actions, attachments, media, wherever in the file it hangs."""
+
+import re
+from collections.abc import Iterator
+
+from pikepdf import Array, Dictionary, Name, Object, Pdf, Stream, String
+
+HARMLESS = frozenset({"/GoTo", "/URI", "/Named"})
+TURNS = frozenset({"/NextPage", "/PrevPage", "/FirstPage", "/LastPage"})
+SCHEMES = frozenset({"http", "https", "mailto", "tel", "ftp"})
+MEDIA_ACTIONS = frozenset({"/Rendition", "/Movie", "/Sound", "/RichMediaExecute", "/GoTo3DView"})
+
+# Where an action may hang; /AA holds several.
+HOLDERS = ("/A", "/PA", "/Next", "/OpenAction")
+
+# Where a stream's content comes from another file, or from an image that only some readers or printers choose.
+ELSEWHERE = {"/F": "attachments", "/Ref": "attachments", "/Alternates": "alternate images"}
+
+# Most objects hold none of these names: one search instead of a walk.
+SUSPECT = re.compile(rb"/(?:A|PA|Next|OpenAction|AA|AF|EF|RF)(?![^\s/<>\[\](){}%])")
+
+
+def strip(pdf: Pdf) -> set[str]:
+    """Remove every action but jumps within the document and links to the web; returns words of `REMOVALS`."""
+    removed: set[str] = set()
+    for item in pdf.objects:
+        if isinstance(item, Stream):
+            for key in ELSEWHERE.keys() & item.keys():
+                removed |= _drop(item, key, ELSEWHERE[key])
+        if isinstance(item, Dictionary | Stream | Array) and SUSPECT.search(text(item)):
+            for node in _dictionaries(item):
+                removed |= _clean(node)
+    return removed
+
+
+def text(item: Object) -> bytes:
+    """The object as it would be written, without the bytes of a stream."""
+    return (item.stream_dict if isinstance(item, Stream) else item).unparse(resolved=True)
+
+
+def _dictionaries(item: Object) -> Iterator[Object]:
+    """The dictionaries written within one object, itself included; what it refers to is another object's turn."""
+    waiting = [item]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Dictionary | Stream):
+            yield node
+            children = [node.get(key) for key in list(node.keys())]
+        else:
+            children = list(node)
+        waiting.extend(c for c in children if isinstance(c, Dictionary | Array) and not c.is_indirect)
+
+
+def _clean(node: Object) -> set[str]:
+    removed: set[str] = set()
+    for key in HOLDERS:
+        removed |= _drop(node, key, _judge(node.get(key)))
+    if "/AA" in node:
+        removed |= _drop(node, "/AA", _triggers(node.AA))
+    for key in ("/EF", "/RF", "/AF"):
+        if key in node:
+            removed |= _drop(node, key, "attachments")
+    return removed
+
+
+def _drop(node: Object, key: str, word: str | None) -> set[str]:
+    if word is None:
+        return set()
+    del node[key]
+    return {word}
+
+
+def _triggers(found: object) -> str:
+    words = {_judge(found.get(key)) for key in found.keys()} if isinstance(found, Dictionary) else set()
+    return "scripts" if "scripts" in words else "actions"
+
+
+def _judge(found: object) -> str | None:
+    """The word for an action that has to go, or None for what may stay or is no action at all."""
+    if isinstance(found, Array):
+        words = [_judge(item) for item in found if isinstance(item, Dictionary)]
+        return next(filter(None, words), None)
+    if not isinstance(found, Dictionary) or not isinstance(found.get("/S"), Name) or "/O" in found:
+        return None
+    kind = str(found.S)
+    if kind == "/JavaScript" or "/JS" in found:
+        return "scripts"
+    if kind in MEDIA_ACTIONS:
+        return "multimedia"
+    return None if kind in HARMLESS and _harmless(kind, found) else "actions"
+
+
+def _harmless(kind: str, action: Object) -> bool:
+    if kind == "/Named":
+        return str(action.get("/N")) in TURNS
+    if kind == "/URI":
+        address = action.get("/URI")
+        scheme = (
+            re.match(r"\s*([A-Za-z][A-Za-z0-9+.-]*):", str(address)) if isinstance(address, String) else None
+        )
+        return scheme is None or scheme[1].lower() in SCHEMES
+    return True

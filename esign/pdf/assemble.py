@@ -1,0 +1,63 @@
+"""Puts values and certificate pages into the prepared file, as one revision."""
+
+import io
+from dataclasses import dataclass
+
+import pikepdf
+from pikepdf import Name
+
+from esign.pdf import overlay, stamp
+from esign.pdf import page as pages
+from esign.pdf.order import SealOrder
+
+# Claims that hold no longer once values and pages have been added: PDF/A, PDF/UA, PDF/X.
+CLAIMS = (
+    "{http://www.aiim.org/pdfa/ns/id/}",
+    "{http://www.aiim.org/pdfua/ns/id/}",
+    "{http://www.npes.org/pdfx/ns/id/}",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """The file that is to be sealed: the document's pages, then those of the certificate."""
+
+    pdf: bytes
+    document_pages: int
+    certificate_pages: int
+
+
+def assemble(order: SealOrder, certificate_pdf: bytes, watermark: str | None) -> Revision:
+    """Values over the pages they belong to, a watermark over all of them, the certificate's pages at the end."""
+    lang = order.certificate.get("lang") or "en"
+    with pikepdf.open(io.BytesIO(order.prepared)) as pdf:
+        views = [pages.view(page) for page in pdf.pages]
+        sizes = [(view.width, view.height) for view in views]
+        drawn, numbers = overlay.draw(
+            order.fields, sizes, order.now, lang=lang, watermark=watermark, font_paths=order.font_paths
+        )
+        stamp.stamp(pdf, {number: (drawn, index) for index, number in enumerate(numbers)})
+        added = stamp.append(pdf, certificate_pdf)
+        _untag(pdf, len(views))
+        _drop_claims(pdf)
+        result = io.BytesIO()
+        pdf.save(result, min_version="1.7")
+        return Revision(result.getvalue(), len(views), added)
+
+
+def _untag(pdf: pikepdf.Pdf, first: int) -> None:
+    """Take the numbers into the certificate's structure tree off its pages: that tree stays behind."""
+    for page in pdf.pages[first:]:
+        for tagged in (page.obj, *page.obj.get(Name.Annots, [])):
+            for key in (Name.StructParents, Name.StructParent, Name.Tabs):
+                if key in tagged:
+                    del tagged[key]
+
+
+def _drop_claims(pdf: pikepdf.Pdf) -> None:
+    """The sealed file is none of what its source may have claimed to be."""
+    if Name.Metadata not in pdf.Root:
+        return
+    with pdf.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False) as metadata:
+        for key in [key for key in metadata if key.startswith(CLAIMS)]:
+            del metadata[key]

@@ -1,0 +1,69 @@
+"""Chinese, Japanese and Korean fonts are too large to ship: they come from configured folders or the system."""
+
+from functools import cache
+from pathlib import Path
+
+SYSTEM = (
+    "/usr/share/fonts",
+    "/usr/local/share/fonts",
+    "~/.local/share/fonts",
+    "~/.fonts",
+    "/Library/Fonts",
+    "/System/Library/Fonts",
+    "~/Library/Fonts",
+    "C:/Windows/Fonts",
+)
+NAMES = ("NotoSansCJK*", "NotoSansSC*", "NotoSansTC*", "NotoSansJP*", "NotoSansKR*", "SourceHanSans*")
+KINDS = {".ttf", ".otf", ".ttc", ".otc"}
+
+# Language -> the families that have its forms, the best first.
+FAMILIES = {
+    "zh": ("Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN"),
+    "zh-Hant": ("Noto Sans CJK TC", "Noto Sans TC", "Source Han Sans TC", "Source Han Sans TW"),
+    "ja": ("Noto Sans CJK JP", "Noto Sans JP", "Source Han Sans", "Source Han Sans JP"),
+    "ko": ("Noto Sans CJK KR", "Noto Sans KR", "Source Han Sans K", "Source Han Sans KR"),
+}
+
+
+def _found(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(path for name in NAMES for path in folder.rglob(name) if path.suffix.lower() in KINDS)
+
+
+@cache
+def files(font_paths: tuple[str, ...]) -> tuple[Path, ...]:
+    """The CJK font files of the configured folders; only when there is none, those of the system."""
+    for folders in (font_paths, SYSTEM):
+        found = [path for folder in folders for path in _found(Path(folder).expanduser())]
+        if found:
+            return tuple(dict.fromkeys(found))
+    return ()
+
+
+def folders(font_paths: tuple[str, ...]) -> list[str]:
+    """Where the fonts lie, as Typst takes only folders."""
+    return list(dict.fromkeys(str(path.parent) for path in files(font_paths)))
+
+
+def families(installed: set[str]) -> dict[str, str]:
+    """The family to use for each language, of those that are there."""
+    chosen = {language: [f for f in wanted if f in installed] for language, wanted in FAMILIES.items()}
+    return {language: found[0] for language, found in chosen.items() if found}
+
+
+@cache
+def characters(font_paths: tuple[str, ...]) -> frozenset[int]:
+    """Every character the usable CJK fonts can draw; about 60 ms for a collection."""
+    from fontTools.ttLib import TTCollection, TTFont
+
+    wanted = {family for names in FAMILIES.values() for family in names}
+    drawn: set[int] = set()
+    for path in files(font_paths):
+        with path.open("rb") as file:
+            collection = path.suffix.lower() in (".ttc", ".otc")
+            fonts = TTCollection(file, lazy=True).fonts if collection else [TTFont(file, lazy=True)]
+            for font in fonts:
+                if font["name"].getBestFamilyName() in wanted:
+                    drawn.update(font.getBestCmap())
+    return frozenset(drawn)

@@ -1,0 +1,150 @@
+"""How jobs and answers cross the pipe: a length, a JSON header, then the binary parts the header speaks of.
+
+Values are rebuilt by the types that the receiving side declares, never by what the sending side says they are: a worker
+that a hostile file has taken over can answer wrongly, but cannot make anything run.
+"""
+
+import json
+import struct
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, BinaryIO, Union, cast, get_args, get_origin, get_type_hints
+
+PREFIX = struct.Struct(">I")
+
+# A header of 500 pages with their boxes is 100 KB; the parts of one answer are pages and pictures of one file.
+LONGEST_HEADER, MOST_BYTES = 16 * 1024 * 1024, 256 * 1024 * 1024
+
+PART = "$part"
+
+
+class FrameError(ValueError):
+    """What came over the pipe is no frame, or does not hold what was expected."""
+
+
+def pack(body: object) -> list[bytes]:
+    """The chunks of a frame; `body` may be made of dataclasses, mappings, sequences, bytes and JSON's own kinds."""
+    parts: list[bytes] = []
+    plain = _plain(body, parts)
+    header = json.dumps({"body": plain, "parts": [len(part) for part in parts]}, allow_nan=False).encode()
+    return [PREFIX.pack(len(header)), header, *parts]
+
+
+def header_length(prefix: bytes) -> int:
+    """How many bytes of header follow the first four."""
+    (length,) = PREFIX.unpack(prefix)
+    if length > LONGEST_HEADER:
+        raise FrameError("The header is too long.")
+    return cast(int, length)
+
+
+def part_lengths(header: bytes) -> tuple[Any, list[int]]:
+    """The body, still with references to its parts, and the parts' sizes in bytes."""
+    try:
+        read = json.loads(header)
+        body, sizes = read["body"], read["parts"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FrameError("The header cannot be read.") from error
+    if (
+        not isinstance(sizes, list)
+        or not all(type(size) is int and size >= 0 for size in sizes)
+        or sum(sizes) > MOST_BYTES
+    ):
+        raise FrameError("The parts are too large.")
+    return body, sizes
+
+
+def read(source: BinaryIO) -> tuple[Any, list[bytes]] | None:
+    """The next frame of a blocking pipe; None at its end."""
+    prefix = source.read(PREFIX.size)
+    if not prefix:
+        return None
+    body, sizes = part_lengths(_exactly(source, header_length(prefix)))
+    return body, [_exactly(source, size) for size in sizes]
+
+
+def rebuild(kind: Any, plain: Any, parts: Sequence[bytes]) -> Any:
+    """The value of that type; `FrameError` where the frame holds something else."""
+    origin = get_origin(kind)
+    if origin in (Union, types.UnionType):
+        return _either(get_args(kind), plain, parts)
+    if origin in (tuple, list, Sequence, Iterable):
+        return tuple(rebuild(get_args(kind)[0], item, parts) for item in _expect(list, plain))
+    if origin in (dict, Mapping):
+        return {name: rebuild(get_args(kind)[1], item, parts) for name, item in _expect(dict, plain).items()}
+    if kind is bytes:
+        return _part(plain, parts)
+    if is_dataclass(kind):
+        return _object(cast(type, kind), _expect(dict, plain), parts)
+    if kind is float:
+        return float(_expect((int, float), plain))
+    if kind in (int, str, bool, types.NoneType):
+        return _expect(kind, plain)
+    return _revive(plain, parts)
+
+
+def _plain(value: Any, parts: list[bytes]) -> Any:
+    if isinstance(value, bytes):
+        parts.append(value)
+        return {PART: len(parts) - 1}
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name), parts) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item, parts) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item, parts) for item in value]
+    return value
+
+
+def _exactly(source: BinaryIO, size: int) -> bytes:
+    found = source.read(size)
+    if len(found) != size:
+        raise FrameError("The frame is cut off.")
+    return found
+
+
+def _expect(kind: type | tuple[type, ...], plain: Any) -> Any:
+    if not isinstance(plain, kind) or (isinstance(plain, bool) and kind is not bool):
+        raise FrameError(f"Expected {kind}, found {type(plain).__name__}.")
+    return plain
+
+
+def _part(plain: Any, parts: Sequence[bytes]) -> bytes:
+    index = _expect(int, _expect(dict, plain).get(PART))
+    if not 0 <= index < len(parts):
+        raise FrameError("The frame refers to a part it does not have.")
+    return parts[index]
+
+
+def _object(kind: type, plain: dict[str, Any], parts: Sequence[bytes]) -> Any:
+    hints = _hints(kind)
+    if plain.keys() != hints.keys():
+        raise FrameError(f"The frame holds no {kind.__name__}.")
+    return kind(**{name: rebuild(hints[name], item, parts) for name, item in plain.items()})
+
+
+def _either(kinds: tuple[Any, ...], plain: Any, parts: Sequence[bytes]) -> Any:
+    """The first member of a union that fits."""
+    for kind in kinds:
+        try:
+            return rebuild(kind, plain, parts)
+        except FrameError:
+            continue
+    raise FrameError("The frame holds no member of a union.")
+
+
+def _revive(plain: Any, parts: Sequence[bytes]) -> Any:
+    """A value nothing more is known of: JSON with its binary parts put back."""
+    if isinstance(plain, dict):
+        if plain.keys() == {PART}:
+            return _part(plain, parts)
+        return {name: _revive(item, parts) for name, item in plain.items()}
+    return [_revive(item, parts) for item in plain] if isinstance(plain, list) else plain
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}

@@ -1,0 +1,75 @@
+"""Where a seen point of a page lies in its own coordinates: pure arithmetic, points throughout."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Matrix = tuple[float, float, float, float, float, float]
+
+LETTER = (0.0, 0.0, 612.0, 792.0)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The part of a page that is seen, in the page's own coordinates, and its quarter turns clockwise (0 to 3)."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    turns: int
+
+    @property
+    def width(self) -> float:
+        """Across, as displayed."""
+        return self.y1 - self.y0 if self.turns % 2 else self.x1 - self.x0
+
+    @property
+    def height(self) -> float:
+        """Down, as displayed."""
+        return self.x1 - self.x0 if self.turns % 2 else self.y1 - self.y0
+
+    def at(self, right: float, down: float) -> tuple[float, float]:
+        """The page's own coordinates of a point seen so far from the top left corner."""
+        match self.turns:
+            case 0:
+                return self.x0 + right, self.y1 - down
+            case 1:
+                return self.x0 + down, self.y0 + right
+            case 2:
+                return self.x1 - right, self.y0 + down
+            case _:
+                return self.x1 - down, self.y1 - right
+
+    def cover(self, width: float, height: float) -> Matrix:
+        """The `cm` under which an upright page of that size covers the view exactly."""
+        across, up = self.width / width, self.height / height
+        x, y = self.at(0, self.height)
+        a, b, c, d = UPRIGHT[self.turns]
+        return a * across, b * across, c * up, d * up, x, y
+
+
+UPRIGHT = ((1, 0, 0, 1), (0, 1, -1, 0), (-1, 0, 0, -1), (0, -1, 1, 0))
+
+
+def view(media: Sequence[float] | None, crop: Sequence[float] | None, rotate: float) -> View:
+    """CropBox within MediaBox; where a box is missing or empty the next larger takes its place, at last Letter."""
+    sheet = _ordered(media) or LETTER
+    seen = _common(sheet, _ordered(crop) or sheet) or sheet
+    return View(*seen, int(rotate / 90) % 4)
+
+
+Box = tuple[float, float, float, float]
+
+
+def _ordered(box: Sequence[float] | None) -> Box | None:
+    if box is None or len(box) != 4:
+        return None
+    x0, x1 = sorted((box[0], box[2]))
+    y0, y1 = sorted((box[1], box[3]))
+    return (x0, y0, x1, y1) if x1 > x0 and y1 > y0 else None
+
+
+def _common(one: Box, other: Box) -> Box | None:
+    x0, y0 = max(one[0], other[0]), max(one[1], other[1])
+    x1, y1 = min(one[2], other[2]), min(one[3], other[3])
+    return (x0, y0, x1, y1) if x1 > x0 and y1 > y0 else None

@@ -1,0 +1,57 @@
+"""What comes back from looking at an uploaded file or image: plain values, free of PDF libraries."""
+
+from dataclasses import dataclass
+
+from esign.core.document import Page
+
+# The words of `removed`, in the order in which they are reported. Form fields and annotations are drawn into the
+# page, the rest is gone.
+REMOVALS = (
+    "restrictions",
+    "scripts",
+    "actions",
+    "attachments",
+    "multimedia",
+    "XFA form",
+    "form fields",
+    "annotations",
+    "layer states",
+    "alternate images",
+    "metadata",
+)
+
+TOO_COMPLEX = (
+    "The file is too complex to process within the limits; save it again as a plain PDF, "
+    "for instance by printing it to a file, and send that."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The largest upload taken: bytes and pages."""
+
+    file_bytes: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """The normalised file, its pages as displayed, one WebP picture of each, and what normalising changed.
+
+    `repaired` says that the upload was damaged and has been mended; `removed` holds words of `REMOVALS`.
+    """
+
+    prepared: bytes
+    pages: tuple[Page, ...]
+    images: tuple[bytes, ...]
+    repaired: bool
+    removed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A signature image made anew; sizes in pixels."""
+
+    png: bytes
+    width: int
+    height: int

@@ -1,0 +1,70 @@
+"""What is asked of the seal and what comes back: plain values, for which nobody has to import a PDF library."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from esign.core.instant import Instant
+
+
+class SealFailed(Exception):
+    """The document cannot be sealed now; the reason is a sentence an operator can act on."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One field with what was filled in; its place in percent of the page as displayed, from the top left corner.
+
+    `value` is text, `YYYY-MM-DD`, or a boolean (checkbox). Signatures and initials have `kind` instead: `typed`
+    with `text` and `hand` (`a`, `b`, `c` or None), or `drawn` / `uploaded` with `picture` {type, width, height,
+    base64}. `options` are the extra properties of the type as the contract names them (`format`, `multiline`, …).
+    """
+
+    id: str
+    type: str
+    page: int
+    x: float
+    y: float
+    width: float
+    height: float
+    value: str | bool | None = None
+    kind: str | None = None
+    text: str | None = None
+    hand: str | None = None
+    picture: Mapping[str, Any] | None = None
+    caption: str | None = None
+    font_size: float | None = None
+    align: str | None = None
+    lang: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SealOrder:
+    """A completed document: the prepared file, the values in their places, the facts of the certificate page.
+
+    `certificate` is what `typst/certificate.typ` reads without `labels`, `cjk`, `seal` and `verify.qr_svg`, which
+    are added when it is drawn. `font_paths` are folders with further fonts (CJK).
+    """
+
+    prepared: bytes
+    fields: tuple[Drawn, ...]
+    certificate: Mapping[str, Any]
+    now: Instant
+    font_paths: tuple[str, ...] = ()
+    level: str = "B-B"
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """The sealed document and, sealed by itself, its certificate; `page_count` counts all pages of the document."""
+
+    sealed: bytes
+    certificate: bytes
+    page_count: int
+    certificate_sha256: str
+    level: str = "B-B"

@@ -1,0 +1,49 @@
+"""A drawn or uploaded signature, made anew from its pixels: nothing of the sender's file survives."""
+
+import io
+
+from PIL import Image, ImageChops, ImageOps, UnidentifiedImageError
+
+from esign.core.errors import Problem
+from esign.pdf.inspection import Picture
+
+FORMATS = ("PNG", "JPEG", "WEBP")
+MAX_PIXELS = 40_000_000  # a photo of a current phone; in memory four bytes each
+BOUNDS = (1200, 400)  # pixels of the result
+PAPER = 24  # how far from white a pixel of an opaque picture may be and still count as paper
+FAINT = 230  # grey level above which nothing is seen in print
+
+
+def reencode(image: bytes) -> Picture:
+    """The ink of a PNG, JPEG or WebP, upright and cut to its edges; `invalid_request` for all else and for nothing."""
+    ink = _trimmed(_pixels(image))
+    ink.thumbnail(BOUNDS, Image.Resampling.LANCZOS)
+    ink.info.clear()
+    png = io.BytesIO()
+    ink.save(png, "PNG", optimize=True)
+    return Picture(png.getvalue(), ink.width, ink.height)
+
+
+def _pixels(image: bytes) -> Image.Image:
+    """The first frame as RGBA, turned as its camera meant it."""
+    try:
+        with Image.open(io.BytesIO(image), formats=FORMATS) as source:
+            if source.width * source.height > MAX_PIXELS:
+                raise Problem("invalid_request", "The picture has too many pixels; send a smaller one.")
+            return ImageOps.exif_transpose(source).convert("RGBA")
+    except UnidentifiedImageError as error:
+        raise Problem("invalid_request", "The picture is not a PNG, JPEG or WebP image.") from error
+    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+        raise Problem("invalid_request", "The picture is damaged; save it again and send that.") from error
+
+
+def _trimmed(image: Image.Image) -> Image.Image:
+    """Cut to where something is seen on white paper."""
+    paper = Image.new("RGBA", image.size, "white")
+    grey = Image.alpha_composite(paper, image).convert("L")
+    drawn = ImageChops.invert(grey).point(lambda level: 255 if level > PAPER else 0)
+    box = drawn.getbbox()
+    darkest = grey.getextrema()[0]
+    if box is None or not isinstance(darkest, int | float) or darkest > FAINT:
+        raise Problem("invalid_request", "Nothing was drawn: the picture is blank.")
+    return image.crop(box)

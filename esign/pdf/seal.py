@@ -1,0 +1,79 @@
+"""Seals a completed document: values and certificate pages in one revision, then one PAdES signature over all."""
+
+import io
+from typing import Any
+
+from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
+from pyhanko.sign.fields import MDPPerm, SigFieldSpec, SigSeedSubFilter
+from pyhanko.sign.signers.cms_embedder import PdfCMSEmbedder, SigIOSetup, SigMDPSetup, SigObjSetup
+from pyhanko.sign.signers.pdf_byterange import SignatureObject
+
+from esign.core.credential import Credential
+from esign.core.instant import Instant, to_datetime
+from esign.pdf import certificate, cms, selfcheck
+from esign.pdf.assemble import assemble
+from esign.pdf.order import Sealed, SealFailed, SealOrder
+
+FIELD = "Seal"
+LEVEL = "B-B"
+SLACK = 2048  # bytes a signature needs besides its certificates; reserved, so that there is no dry run
+
+
+class _Writer(IncrementalPdfFileWriter):
+    """Leaves the metadata alone: they were set when the pages were put together, and not by this machine's clock."""
+
+    def _update_meta(self) -> None:
+        pass
+
+
+def seal(order: SealOrder, credential: Credential) -> Sealed:
+    """The sealed document and its certificate as a sealed file of its own, both checked.
+
+    Raises `SealFailed` with what stands in the way; nothing of the order is kept.
+    """
+    if order.level != LEVEL:
+        raise SealFailed(f"Seals of level {order.level} cannot be made yet; use {LEVEL}.")
+    key = cms.load(credential)
+    key.require_current(to_datetime(order.now))
+    facts = _facts(order, key)
+    words = certificate.labels(facts.get("lang") or "en")
+    page = certificate.draw(facts, "certificate", order.now, order.font_paths)
+    watermark = words["test_banner"] if facts["mode"] == "test" else None
+    revision = assemble(order, page, watermark)
+    reason = words["event"]["document.completed"]
+    sealed = sign(revision.pdf, key, order.now, reason)
+    alone = sign(page, key, order.now, reason)
+    page_count = revision.document_pages + revision.certificate_pages
+    selfcheck.check(sealed, page_count, credential.anchor_der, order.now)
+    selfcheck.check(alone, revision.certificate_pages, credential.anchor_der, order.now)
+    selfcheck.check_ink(order.prepared, sealed, order.fields)
+    return Sealed(sealed, alone, page_count, key.sha256, LEVEL)
+
+
+def _facts(order: SealOrder, key: cms.Key) -> dict[str, Any]:
+    """The certificate's facts with the seal as it is about to be made."""
+    planned = {"level": LEVEL, "subject": key.name, "sha256": key.sha256, "time": {"source": "clock"}}
+    return {**order.certificate, "seal": planned}
+
+
+def sign(pdf: bytes, key: cms.Key, now: Instant, reason: str) -> bytes:
+    """Append an invisible certification signature that forbids every change (DocMDP P=1), over the whole file."""
+    writer = _Writer(io.BytesIO(pdf))
+    embedding = PdfCMSEmbedder(SigFieldSpec(FIELD, on_page=-1)).write_cms(FIELD, writer)
+    next(embedding)
+    embedding.send(
+        SigObjSetup(
+            SignatureObject(
+                timestamp=to_datetime(now),
+                subfilter=SigSeedSubFilter.PADES,
+                name=key.name,
+                reason=reason,
+                bytes_reserved=2 * (len(key.certificates) + SLACK),
+            ),
+            mdp_setup=SigMDPSetup(key.digest, certify=True, docmdp_perms=MDPPerm.NO_CHANGES),
+        )
+    )
+    prepared, output = embedding.send(SigIOSetup(key.digest, in_place=True))
+    embedding.send(key.cms(prepared.document_digest))
+    signed: bytes = output.getvalue()
+    return signed

@@ -1,0 +1,64 @@
+"""The last look before a sealed file leaves the worker: it verifies, no page is lost, and every value can be seen."""
+
+import unicodedata
+from collections.abc import Iterable
+from itertools import groupby
+
+import pypdfium2
+
+from esign.core.instant import Instant
+from esign.pdf.order import Drawn, SealFailed
+from esign.pdf.verify import verify
+
+SCALE = 0.7  # 50 dpi: enough to tell ink from none
+LONGEST = 1000  # pixels of a side, for pages as large as a wall
+BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols without ink
+
+
+def check(sealed: bytes, pages: int, root: bytes, now: Instant) -> None:
+    """Raise `SealFailed` unless the file has that many pages and one valid signature over all of it."""
+    verdict = verify(sealed, [root], now)
+    reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
+    if verdict["result"] != "valid" or [s["coverage"] for s in verdict["signatures"]] != ["entire_file"]:
+        raise SealFailed(f"The sealed file does not verify ({verdict['result']}): {' '.join(reasons)}")
+    if verdict["pageCount"] != pages:
+        raise SealFailed(f"The sealed file has {verdict['pageCount']} pages where {pages} are expected.")
+
+
+def visible(field: Drawn) -> bool:
+    """Whether the field leaves ink on its page."""
+    if field.kind in ("drawn", "uploaded") or field.type == "radio":
+        return True
+    if field.type == "checkbox":
+        return bool(field.value) or bool(field.options.get("frame", True))
+    text = field.text if field.kind == "typed" else field.value
+    return any(unicodedata.category(c)[0] not in "CZ" and c not in BLANKS for c in str(text or ""))
+
+
+def check_ink(prepared: bytes, sealed: bytes, fields: Iterable[Drawn]) -> None:
+    """Raise `SealFailed` when a field's box looks as it did before it was filled: pdfium draws the same alike."""
+    stamped = sorted((field for field in fields if visible(field)), key=lambda field: field.page)
+    before, after = pypdfium2.PdfDocument(prepared), pypdfium2.PdfDocument(sealed)
+    try:
+        for number, on_page in groupby(stamped, key=lambda field: field.page):
+            was, now = before[number - 1], after[number - 1]
+            blank = [field.id for field in on_page if _box(was, field) == _box(now, field)]
+            if blank:
+                raise SealFailed(
+                    f"Nothing is seen of {', '.join(blank)} on page {number} of the sealed file."
+                )
+    finally:
+        before.close()
+        after.close()
+
+
+def _box(page: pypdfium2.PdfPage, field: Drawn) -> bytes:
+    """The pixels of a field's box and one around; pdfium paints only these, so that heavy pages cost little."""
+    width, height = page.get_size()
+    scale = min(SCALE, LONGEST / max(width, height))
+    rim = 1 / scale
+    left, right = field.x / 100 * width, (field.x + field.width) / 100 * width
+    top, bottom = field.y / 100 * height, (field.y + field.height) / 100 * height
+    cut = (left - rim, height - bottom - rim, width - right - rim, top - rim)
+    picture = page.render(scale=scale, may_draw_forms=False, crop=tuple(max(0.0, side) for side in cut))
+    return bytes(picture.buffer)

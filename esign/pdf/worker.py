@@ -1,0 +1,83 @@
+"""The process in which all PDF work happens: `python -I -m esign.pdf.worker`, jobs on stdin, answers on stdout."""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from inspect import signature
+from typing import Any, BinaryIO, get_type_hints
+
+from esign.core.errors import Problem
+from esign.pdf import frames, sandbox
+from esign.pdf.order import SealFailed
+
+# What can be asked: the function does the work, its annotations say what crosses the pipe. Imported on first use.
+TASKS: Mapping[str, str] = {
+    "inspect": "esign.pdf.inspect:inspect",
+    "seal": "esign.pdf.seal:seal",
+    "verify": "esign.pdf.verify:verify",
+    "reencode": "esign.pdf.picture:reencode",
+    "missing": "esign.pdf.glyphs:missing_with_system",
+}
+
+# PDF libraries keep some memory of every file: a worker that has grown by so much, or is old, makes room for a fresh one.
+LARGEST, OLDEST = 250 * sandbox.MEBIBYTE, 500
+
+
+def main(tasks: Mapping[str, str] = TASKS) -> None:
+    """Answer jobs one after the other until the pipe closes."""
+    sandbox.confine()
+    with open(os.dup(0), "rb") as asked, open(os.dup(1), "wb") as answered:
+        # What libraries print must not end up among the answers.
+        os.dup2(2, 1)
+        _say(answered, {"ready": True})
+        for age in range(1, OLDEST + 1):
+            frame = frames.read(asked)
+            if frame is None:
+                return
+            answer = _answer(tasks, *frame)
+            last = age == OLDEST or "memory" in answer or sandbox.resident() > LARGEST
+            _say(answered, {**answer, "last": last})
+            if last:
+                return
+
+
+def _say(answered: BinaryIO, body: dict[str, Any]) -> None:
+    answered.writelines(frames.pack(body))
+    answered.flush()
+
+
+def _answer(tasks: Mapping[str, str], job: Any, parts: list[bytes]) -> dict[str, Any]:
+    try:
+        sandbox.allow_cpu(job["cpu_seconds"])
+        work = _function(tasks[job["task"]])
+        return {"value": work(*_arguments(work, job["arguments"], parts))}
+    except Problem as problem:
+        return {"problem": {"code": problem.code, "message": problem.message, "details": problem.details}}
+    except SealFailed as failure:
+        return {"failed": failure.reason}
+    except MemoryError:
+        return {"failed": "it needed more memory than a worker may have", "memory": True}
+    except (
+        Exception
+    ) as error:  # a library met something its authors did not think of; the job fails, not the worker
+        traceback.print_exc()
+        return {"failed": f"{type(error).__name__}: {error}"[:500]}
+
+
+def _function(place: str) -> Callable[..., Any]:
+    module, name = place.split(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
+
+
+def _arguments(work: Callable[..., Any], plain: list[Any], parts: list[bytes]) -> list[Any]:
+    hints = get_type_hints(work)
+    names = list(signature(work).parameters)
+    return [frames.rebuild(hints[name], item, parts) for name, item in zip(names, plain, strict=False)]
+
+
+if __name__ == "__main__":
+    main()
+    sys.exit(0)

@@ -1,0 +1,32 @@
+"""The open tools of a running program, handed to whoever needs them; never imported as a value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from esign.bell import Bell
+from esign.clock import Clock
+from esign.config import Config
+from esign.core.credential import Credential
+from esign.core.document import Mode
+from esign.mail.smtp import Mailer
+from esign.net import Outbound
+from esign.pdf.workers import Workers
+from esign.store.database import Database
+from esign.vault import Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """`boot` names this run: leases of another one end at the start; `bell` wakes the workers after a commit."""
+
+    config: Config
+    clock: Clock
+    db: Database
+    vault: Vault
+    pdf: Workers
+    mail: Mailer
+    http: Outbound
+    credentials: Mapping[Mode, Credential]
+    roots: tuple[bytes, ...]
+    bell: Bell
+    boot: str

@@ -1,0 +1,79 @@
+"""File content by its SHA-256, in chunks of 1 MiB, written in the transaction that first refers to it."""
+
+import hashlib
+from typing import Protocol
+
+from esign.core.instant import Instant
+from esign.store.database import Row, Transaction
+
+CHUNK = 2**20
+
+
+class Reader(Protocol):
+    async def all(self, sql: str, **values: object) -> list[Row]: ...
+
+
+class Missing(Exception):
+    """Content that is referred to is not there, or is not what it was."""
+
+
+async def add(tx: Transaction, content: bytes, now: Instant, sha256: str | None = None) -> str:
+    """Store `content` unless it is there; its lower-case hex SHA-256 (pass it when known: hashing costs)."""
+    sha256 = sha256 or hashlib.sha256(content).hexdigest()
+    added = await tx.run(
+        "INSERT INTO blob (sha256, size, created_at) VALUES (:sha256, :size, :now) ON CONFLICT DO NOTHING",
+        sha256=sha256,
+        size=len(content),
+        now=now,
+    )
+    if added:
+        for number, start in enumerate(range(0, len(content), CHUNK)):
+            await tx.run(
+                "INSERT INTO blob_chunk (sha256, number, content) VALUES (:sha256, :number, :content)",
+                sha256=sha256,
+                number=number,
+                content=content[start : start + CHUNK],
+            )
+    return sha256
+
+
+async def attach(tx: Transaction, document_id: str, *hashes: str) -> None:
+    """Keep this content as long as the document."""
+    for sha256 in set(hashes):
+        await tx.run(
+            "INSERT INTO document_blob (document_id, sha256) VALUES (:document_id, :sha256) ON CONFLICT DO NOTHING",
+            document_id=document_id,
+            sha256=sha256,
+        )
+
+
+async def get(reader: Reader, sha256: str) -> bytes:
+    """The content, its hash checked; raises Missing."""
+    rows = await reader.all(
+        "SELECT content FROM blob_chunk WHERE sha256 = :sha256 ORDER BY number", sha256=sha256
+    )
+    content = b"".join(row["content"] for row in rows)
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise Missing(f"stored content {sha256} is missing or was changed")
+    return content
+
+
+async def size(reader: Reader, sha256: str) -> int:
+    """Bytes; raises Missing."""
+    rows = await reader.all("SELECT size FROM blob WHERE sha256 = :sha256", sha256=sha256)
+    if not rows:
+        raise Missing(f"stored content {sha256} is missing")
+    return int(rows[0]["size"])
+
+
+async def prune(tx: Transaction, before: Instant, limit: int) -> int:
+    """Remove up to `limit` pieces of content older than `before` that no document refers to."""
+    return await tx.run(
+        """
+        DELETE FROM blob WHERE sha256 IN (
+            SELECT sha256 FROM blob WHERE created_at < :before
+            AND NOT EXISTS (SELECT 1 FROM document_blob d WHERE d.sha256 = blob.sha256) LIMIT :limit)
+        """,
+        before=before,
+        limit=limit,
+    )

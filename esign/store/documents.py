@@ -1,0 +1,271 @@
+"""Documents with their recipients: one joined read, one guarded write."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Protocol
+
+from esign.core.document import (
+    Actor,
+    Delivery,
+    Document,
+    Field,
+    FieldType,
+    File,
+    Ink,
+    Mode,
+    Origin,
+    Page,
+    Recipient,
+    RecipientStatus,
+    Reminders,
+    Role,
+    Seal,
+    Status,
+)
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.store.database import Row, Transaction
+
+# The columns are the members of the dataclasses; `order` is a word of SQL.
+DOCUMENT_COLUMNS = tuple(name for name in Document.__slots__ if name != "recipients")
+RECIPIENT_COLUMNS = (
+    "document_id",
+    "position",
+    *("turn" if name == "order" else name for name in Recipient.__slots__),
+)
+
+SELECT = (
+    "SELECT "
+    + ", ".join(f"d.{c} AS d_{c}" for c in DOCUMENT_COLUMNS)
+    + ", "
+    + ", ".join(f"r.{c} AS r_{c}" for c in RECIPIENT_COLUMNS)
+)
+JOIN = "LEFT JOIN recipient r ON r.document_id = d.id"
+
+
+class Reader(Protocol):
+    async def all(self, sql: str, **values: Any) -> list[Row]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page of a list begins: after this document, newest first."""
+
+    created_at: Instant
+    id: str
+
+
+async def get(reader: Reader, document_id: str) -> Document:
+    """The document, for those who already hold a right to it; `not_found` otherwise."""
+    rows = await reader.all(
+        f"{SELECT} FROM document d {JOIN} WHERE d.id = :id ORDER BY r.position", id=document_id
+    )
+    if not rows:
+        raise Problem("not_found")
+    return load(rows)
+
+
+async def get_own(reader: Reader, organisation_id: str, mode: Mode, document_id: str) -> Document:
+    """The document of this organisation and mode; any other id is `not_found` (I5)."""
+    rows = await reader.all(
+        f"{SELECT} FROM document d {JOIN}"
+        " WHERE d.id = :id AND d.organisation_id = :organisation_id AND d.mode = :mode ORDER BY r.position",
+        id=document_id,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    if not rows:
+        raise Problem("not_found")
+    return load(rows)
+
+
+async def find_page(
+    reader: Reader,
+    organisation_id: str,
+    mode: Mode,
+    limit: int,
+    after: Place | None = None,
+    statuses: Sequence[Status] = (),
+) -> list[Document]:
+    """Up to `limit` documents, newest first; with `statuses` only those."""
+    rows = await reader.all(
+        f"""
+        {SELECT} FROM (
+            SELECT * FROM document
+            WHERE organisation_id = :organisation_id AND mode = :mode
+            AND (created_at, id) < (:created_at, :id) {among(statuses)}
+            ORDER BY created_at DESC, id DESC LIMIT :limit
+        ) d {JOIN} ORDER BY d.created_at DESC, d.id DESC, r.position
+        """,
+        organisation_id=organisation_id,
+        mode=mode.value,
+        created_at=after.created_at if after else 2**62,
+        id=after.id if after else "",
+        limit=limit,
+        **{f"status_{n}": status.value for n, status in enumerate(statuses)},
+    )
+    return [load(list(group)) for _, group in groupby(rows, key=lambda row: row["d_id"])]
+
+
+def among(statuses: Sequence[Status]) -> str:
+    """A condition whose parameters are `status_0`, `status_1`, …"""
+    names = ", ".join(f":status_{n}" for n in range(len(statuses)))
+    return f"AND status IN ({names})" if statuses else ""
+
+
+async def find_expired(reader: Reader, now: Instant, limit: int) -> list[str]:
+    rows = await reader.all(
+        "SELECT id FROM document WHERE status = 'sent' AND expires_at <= :now ORDER BY expires_at LIMIT :limit",
+        now=now,
+        limit=limit,
+    )
+    return [row["id"] for row in rows]
+
+
+async def find_sealing(reader: Reader) -> list[str]:
+    """Every document that waits for its seal, whatever the queue says."""
+    return [row["id"] for row in await reader.all("SELECT id FROM document WHERE status = 'sealing'")]
+
+
+async def find_reminders_due(reader: Reader, now: Instant, limit: int) -> list[tuple[str, str]]:
+    """(document id, recipient id) of those to remind."""
+    rows = await reader.all(
+        "SELECT document_id, id FROM recipient WHERE next_reminder_at <= :now ORDER BY next_reminder_at LIMIT :limit",
+        now=now,
+        limit=limit,
+    )
+    return [(row["document_id"], row["id"]) for row in rows]
+
+
+async def add(tx: Transaction, document: Document) -> None:
+    await tx.run(insert("document", DOCUMENT_COLUMNS), **document_row(document))
+    await tx.run_many(insert("recipient", RECIPIENT_COLUMNS), list(recipient_rows(document)))
+
+
+async def save(tx: Transaction, document: Document, before: Document) -> None:
+    """Write what changed since `before`, if nobody else changed it meanwhile.
+
+    The caller raised `revision` by one; a lost race is the 409 of the state the winner left.
+    """
+    changed = await tx.run(
+        "UPDATE document SET "
+        + ", ".join(f"{c} = :{c}" for c in DOCUMENT_COLUMNS if c != "id")
+        + " WHERE id = :id AND status = :from_status AND revision = :from_revision",
+        **document_row(document),
+        from_status=before.status.value,
+        from_revision=before.revision,
+    )
+    if not changed:
+        row = await tx.one("SELECT status FROM document WHERE id = :id", id=document.id)
+        if row is None:
+            raise Problem("not_found")
+        raise Problem("revision_mismatch", current_status=row["status"])
+    for new, old in zip(recipient_rows(document), recipient_rows(before), strict=True):
+        if new != old:
+            await tx.run(
+                "UPDATE recipient SET "
+                + ", ".join(f"{c} = :{c}" for c in RECIPIENT_COLUMNS if c != "id")
+                + " WHERE id = :id",
+                **new,
+            )
+
+
+def insert(table: str, columns: Sequence[str]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(':' + c for c in columns)})"
+
+
+# ---------- rows to dataclasses and back ----------
+
+
+def load(rows: Sequence[Row]) -> Document:
+    """One document from the rows of its join."""
+    row = rows[0]
+    members = {name: row[f"d_{name}"] for name in DOCUMENT_COLUMNS}
+    file, seal = json.loads(members["file"]), members["seal"]
+    members |= {
+        "mode": Mode(members["mode"]),
+        "status": Status(members["status"]),
+        "file": File(
+            **{
+                **file,
+                "pages": tuple(Page(*page) for page in file["pages"]),
+                "images": tuple(file["images"]),
+                "removed": tuple(file["removed"]),
+            }
+        ),
+        "reminders": Reminders(**json.loads(members["reminders"])),
+        "metadata": json.loads(members["metadata"]),
+        "created_by": Actor(**json.loads(members["created_by"])),
+        "seal": Seal(**json.loads(seal)) if seal else None,
+    }
+    recipients = tuple(load_recipient(each) for each in rows if each["r_id"] is not None)
+    return Document(**members, recipients=recipients)
+
+
+def load_recipient(row: Row) -> Recipient:
+    members = {name: row[f"r_{'turn' if name == 'order' else name}"] for name in Recipient.__slots__}
+    ink = members["ink"]
+    return Recipient(
+        **members
+        | {
+            "role": Role(members["role"]),
+            "status": RecipientStatus(members["status"]),
+            "fields": tuple(load_field(stored) for stored in json.loads(members["fields"])),
+            "delivery": Delivery(members["delivery"]),
+            "ink": Ink(**json.loads(ink)) if ink else None,
+            "origin": Origin(**json.loads(members["origin"])),
+        }
+    )
+
+
+def load_field(stored: Mapping[str, Any]) -> Field:
+    value = stored["value"]
+    return Field(
+        **{
+            **stored,
+            "type": FieldType(stored["type"]),
+            "value": Ink(**value) if isinstance(value, dict) else value,
+        }
+    )
+
+
+def document_row(document: Document) -> dict[str, Any]:
+    members = shallow(document)
+    del members["recipients"]
+    pages = [(page.width, page.height, page.rotation) for page in document.file.pages]
+    return members | {
+        "file": dumps({**shallow(document.file), "pages": pages}),
+        "reminders": dumps(shallow(document.reminders)),
+        "metadata": dumps(dict(document.metadata)),
+        "created_by": dumps(shallow(document.created_by)),
+        "seal": dumps(shallow(document.seal)) if document.seal else None,
+    }
+
+
+def recipient_rows(document: Document) -> Iterable[dict[str, Any]]:
+    for position, recipient in enumerate(document.recipients):
+        members = shallow(recipient)
+        yield members | {
+            "document_id": document.id,
+            "position": position,
+            "turn": members.pop("order"),
+            "fields": dumps([field_row(field) for field in recipient.fields]),
+            "ink": dumps(shallow(recipient.ink)) if recipient.ink else None,
+            "origin": dumps(shallow(recipient.origin)),
+        }
+
+
+def field_row(field: Field) -> dict[str, Any]:
+    value = field.value
+    return {**shallow(field), "value": shallow(value) if isinstance(value, Ink) else value}
+
+
+def shallow(frozen: Any) -> dict[str, Any]:
+    """The members of a slotted dataclass, not copied deeply."""
+    return {name: getattr(frozen, name) for name in frozen.__slots__}
+
+
+def dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,91 @@
+"""The audit trail of documents, and the events that were published."""
+
+import json
+from typing import Any, Protocol
+
+from esign.core.audit import START, Entry
+from esign.core.instant import Instant
+from esign.store.database import Row, Transaction
+from esign.store.documents import dumps, insert
+
+
+class Reader(Protocol):
+    async def all(self, sql: str, **values: Any) -> list[Row]: ...
+
+    async def one(self, sql: str, **values: Any) -> Row | None: ...
+
+
+COLUMNS = tuple(Entry.__slots__)
+
+
+async def head(reader: Reader, document_id: str) -> tuple[int, bytes]:
+    """Number and hash of the last entry; 0 and the chain's start when there is none."""
+    row = await reader.one(
+        "SELECT seq, hash FROM audit WHERE document_id = :id ORDER BY seq DESC LIMIT 1", id=document_id
+    )
+    return (row["seq"], row["hash"]) if row else (0, START)
+
+
+async def append(tx: Transaction, line: Entry) -> None:
+    personal = dumps(dict(line.personal)) if line.personal is not None else None
+    values = {name: getattr(line, name) for name in COLUMNS}
+    await tx.run(insert("audit", COLUMNS), **values | {"data": dumps(dict(line.data)), "personal": personal})
+
+
+async def trail(reader: Reader, document_id: str, after: int = 0, limit: int = 2**31) -> list[Entry]:
+    """Entries of one document from the one after number `after` on, oldest first."""
+    rows = await reader.all(
+        "SELECT * FROM audit WHERE document_id = :id AND seq > :after ORDER BY seq LIMIT :limit",
+        id=document_id,
+        after=after,
+        limit=limit,
+    )
+    return [load(row) for row in rows]
+
+
+def load(row: Row) -> Entry:
+    personal = json.loads(row["personal"]) if row["personal"] is not None else None
+    values = {name: row[name] for name in COLUMNS}
+    return Entry(**values | {"data": json.loads(row["data"]), "personal": personal})
+
+
+async def next_sequence(tx: Transaction, document_id: str) -> int:
+    row = await tx.one(
+        "SELECT COALESCE(MAX(sequence), 0) + 1 AS next FROM event WHERE document_id = :id", id=document_id
+    )
+    assert row is not None
+    return int(row["next"])
+
+
+async def publish(
+    tx: Transaction, event: dict[str, Any], organisation_id: str, document_id: str, now: Instant
+) -> None:
+    """Keep the body as it will be sent, byte for byte, to every endpoint and at every retry."""
+    await tx.run(
+        """
+        INSERT INTO event (id, organisation_id, mode, document_id, sequence, type, created_at, body)
+        VALUES (:id, :organisation_id, :mode, :document_id, :sequence, :type, :now, :body)
+        """,
+        id=event["id"],
+        organisation_id=organisation_id,
+        mode=event["mode"],
+        document_id=document_id,
+        sequence=event["sequence"],
+        type=event["type"],
+        now=now,
+        body=dumps(event).encode(),
+    )
+
+
+async def body(reader: Reader, event_id: str) -> bytes | None:
+    row = await reader.one("SELECT body FROM event WHERE id = :id", id=event_id)
+    return row["body"] if row else None
+
+
+async def prune(tx: Transaction, before: Instant, limit: int) -> int:
+    """Forget published events older than `before`; the audit trail stays."""
+    return await tx.run(
+        "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE created_at < :before LIMIT :limit)",
+        before=before,
+        limit=limit,
+    )

@@ -1,0 +1,49 @@
+"""The data folder: made when missing, closed to everybody else, refused where SQLite cannot be trusted."""
+
+import logging
+import os
+from pathlib import Path
+
+log = logging.getLogger("esign.store")
+
+NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs"}
+
+
+class UnusableFolder(Exception):
+    """The data folder cannot be used; the message says why and what to do."""
+
+
+def prepare(folder: Path) -> Path:
+    """The folder, with access for its owner only; raises UnusableFolder."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.stat()
+    except OSError as error:
+        raise UnusableFolder(f"the data folder {folder} cannot be made: {error.strerror}") from None
+    if not folder.is_dir():
+        raise UnusableFolder(f"{folder} is not a folder; set storage.data_dir to one")
+    if found.st_uid != os.geteuid():
+        raise UnusableFolder(f"the data folder {folder} belongs to another user; run esign as its owner")
+    if found.st_mode & 0o077:
+        log.warning("the data folder %s was open to others; its access is now 0700", folder)
+        folder.chmod(0o700)
+    if (kind := file_system(folder)) in NETWORK_FILE_SYSTEMS:
+        raise UnusableFolder(
+            f"the data folder {folder} lies on a network file system ({kind}), where a database can be damaged;"
+            " set storage.data_dir to a local disk"
+        )
+    return folder
+
+
+def file_system(folder: Path) -> str:
+    """The type of the file system that holds `folder`, as /proc/self/mounts names it; empty where unknown."""
+    mounts = Path("/proc/self/mounts")
+    if not mounts.exists():
+        return ""
+    place = folder.resolve()
+    holding = [
+        (len(point), kind)
+        for _, point, kind, *_ in map(str.split, mounts.read_text("utf-8", "replace").splitlines())
+        if place.is_relative_to(point)
+    ]
+    return max(holding)[1] if holding else ""

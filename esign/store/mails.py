@@ -1,0 +1,73 @@
+"""Mails kept instead of sent, and how many an organisation sent today."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from esign.core.instant import DAY, Instant
+from esign.store.database import Row, Transaction
+
+
+class Reader(Protocol):
+    async def all(self, sql: str, **values: Any) -> list[Row]: ...
+
+    async def one(self, sql: str, **values: Any) -> Row | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMail:
+    """`content` is the whole message as ciphertext: it holds a signing link."""
+
+    id: str
+    message_id: str
+    recipient: str
+    subject: str
+    content: bytes
+    created_at: Instant
+
+
+async def keep(tx: Transaction, mail: KeptMail) -> None:
+    await tx.run(
+        """
+        INSERT INTO kept_mail (id, message_id, recipient, subject, content, created_at)
+        VALUES (:id, :message_id, :recipient, :subject, :content, :created_at) ON CONFLICT DO NOTHING
+        """,
+        **{name: getattr(mail, name) for name in KeptMail.__slots__},
+    )
+
+
+async def newest(reader: Reader, limit: int) -> list[KeptMail]:
+    """Newest last."""
+    rows = await reader.all(
+        "SELECT * FROM kept_mail ORDER BY created_at DESC, id DESC LIMIT :limit", limit=limit
+    )
+    return [load(row) for row in reversed(rows)]
+
+
+async def get(reader: Reader, mail_id: str) -> KeptMail | None:
+    row = await reader.one("SELECT * FROM kept_mail WHERE id = :id", id=mail_id)
+    return load(row) if row else None
+
+
+def load(row: Row) -> KeptMail:
+    return KeptMail(**{name: row[name] for name in KeptMail.__slots__})
+
+
+async def count(tx: Transaction, organisation_id: str, now: Instant) -> None:
+    """One more mail of today (UTC)."""
+    await tx.run(
+        """
+        INSERT INTO mail_count (organisation_id, day, sent) VALUES (:organisation_id, :day, 1)
+        ON CONFLICT (organisation_id, day) DO UPDATE SET sent = mail_count.sent + 1
+        """,
+        organisation_id=organisation_id,
+        day=now // DAY,
+    )
+
+
+async def sent_today(reader: Reader, organisation_id: str, now: Instant) -> int:
+    row = await reader.one(
+        "SELECT sent FROM mail_count WHERE organisation_id = :organisation_id AND day = :day",
+        organisation_id=organisation_id,
+        day=now // DAY,
+    )
+    return int(row["sent"]) if row else 0

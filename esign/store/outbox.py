@@ -1,0 +1,176 @@
+"""The only queue: rows of work that were committed with their cause, claimed under a lease."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from esign.core.instant import Instant, Millis
+from esign.store.database import Row, Transaction
+
+
+class Reader(Protocol):
+    async def all(self, sql: str, **values: Any) -> list[Row]: ...
+
+    async def one(self, sql: str, **values: Any) -> Row | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`key` is the natural key that keeps it from being queued twice; `lane` what must not delay others."""
+
+    id: int
+    kind: str
+    key: str
+    lane: str
+    document_id: str | None
+    body: bytes
+    attempts: int
+
+
+async def add(
+    tx: Transaction,
+    kind: str,
+    key: str,
+    now: Instant,
+    *,
+    lane: str = "",
+    document_id: str | None = None,
+    body: bytes = b"",
+) -> None:
+    """Queue it, due at once; nothing happens when a job of this key was queued before."""
+    await tx.run(
+        """
+        INSERT INTO outbox (kind, key, lane, document_id, body, state, due_at, attempts, created_at)
+        VALUES (:kind, :key, :lane, :document_id, :body, 'pending', :now, 0, :now) ON CONFLICT DO NOTHING
+        """,
+        kind=kind,
+        key=key,
+        lane=lane or kind,
+        document_id=document_id,
+        body=body,
+        now=now,
+    )
+
+
+async def find_due(
+    reader: Reader, kind: str, now: Instant, limit: int, full: Sequence[str] = ()
+) -> list[tuple[int, str]]:
+    """(id, lane) of due jobs, oldest first, but none of the lanes in `full`."""
+    names = ", ".join(f":lane_{n}" for n in range(len(full)))
+    rows = await reader.all(
+        f"""
+        SELECT id, lane FROM outbox WHERE state = 'pending' AND kind = :kind AND due_at <= :now
+        {f"AND lane NOT IN ({names})" if full else ""} ORDER BY due_at, id LIMIT :limit
+        """,
+        kind=kind,
+        now=now,
+        limit=limit,
+        **{f"lane_{n}": lane for n, lane in enumerate(full)},
+    )
+    return [(row["id"], row["lane"]) for row in rows]
+
+
+async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot: str) -> Job | None:
+    """Hide a due job for `lease`; after a crash it is simply due again. None when it is not due any more."""
+    row = await tx.one(
+        """
+        UPDATE outbox SET due_at = :until, attempts = attempts + 1, boot = :boot
+        WHERE id = :id AND state = 'pending' AND due_at <= :now
+        RETURNING id, kind, key, lane, document_id, body, attempts
+        """,
+        id=job_id,
+        now=now,
+        until=now + lease,
+        boot=boot,
+    )
+    return Job(**{name: row[name] for name in Job.__slots__}) if row else None
+
+
+async def finish(tx: Transaction, job: Job, now: Instant, error: str | None = None) -> None:
+    """Done, or given up with a reason; what it carried is wiped."""
+    await tx.run(
+        """
+        UPDATE outbox SET state = :state, finished_at = :now, last_error = :error, boot = NULL, body = NULL
+        WHERE id = :id AND state = 'pending'
+        """,
+        id=job.id,
+        state="failed" if error else "done",
+        now=now,
+        error=error,
+    )
+
+
+async def postpone(tx: Transaction, job: Job, due_at: Instant, error: str) -> None:
+    await tx.run(
+        "UPDATE outbox SET due_at = :due_at, boot = NULL, last_error = :error WHERE id = :id AND state = 'pending'",
+        id=job.id,
+        due_at=due_at,
+        error=error,
+    )
+
+
+async def release(tx: Transaction, boot: str, now: Instant) -> int:
+    """Make due at once what a process that is gone had claimed; the failed attempt does not count."""
+    return await tx.run(
+        """
+        UPDATE outbox SET due_at = :now, boot = NULL, attempts = attempts - 1
+        WHERE state = 'pending' AND boot IS NOT NULL AND boot <> :boot
+        """,
+        boot=boot,
+        now=now,
+    )
+
+
+async def hasten(tx: Transaction, kind: str, now: Instant) -> int:
+    """Make every waiting job of a kind due now: what held them up is gone."""
+    return await tx.run(
+        "UPDATE outbox SET due_at = :now WHERE state = 'pending' AND kind = :kind AND boot IS NULL AND due_at > :now",
+        kind=kind,
+        now=now,
+    )
+
+
+async def drop_lane(tx: Transaction, lane: str, now: Instant, reason: str) -> int:
+    return await tx.run(
+        """
+        UPDATE outbox SET state = 'failed', finished_at = :now, last_error = :reason, body = NULL
+        WHERE state = 'pending' AND lane = :lane
+        """,
+        lane=lane,
+        now=now,
+        reason=reason,
+    )
+
+
+async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
+    """A document that waits for its seal has a job for it, whatever became of the first."""
+    await add(tx, "seal", f"seal:{document_id}", now, document_id=document_id)
+    await tx.run(
+        "UPDATE outbox SET state = 'pending', due_at = :now, finished_at = NULL WHERE key = :key AND state <> 'pending'",
+        key=f"seal:{document_id}",
+        now=now,
+    )
+
+
+async def next_due(reader: Reader, kind: str) -> Instant | None:
+    rows = await reader.all(
+        "SELECT due_at FROM outbox WHERE state = 'pending' AND kind = :kind ORDER BY due_at LIMIT 1",
+        kind=kind,
+    )
+    return rows[0]["due_at"] if rows else None
+
+
+async def prune(tx: Transaction, before: Instant, limit: int) -> int:
+    return await tx.run(
+        "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE finished_at < :before LIMIT :limit)",
+        before=before,
+        limit=limit,
+    )
+
+
+async def pending(reader: Reader, kind: str) -> list[tuple[str, str | None]]:
+    """(key, last error) of every job of a kind that is not finished."""
+    rows = await reader.all(
+        "SELECT key, last_error FROM outbox WHERE state = 'pending' AND kind = :kind", kind=kind
+    )
+    return [(row["key"], row["last_error"]) for row in rows]

@@ -1,0 +1,91 @@
+"""Saves an outcome whole: state, audit entries, events, deliveries, mails and the seal, in one transaction."""
+
+import json
+from dataclasses import replace
+
+from esign.core import audit, webhook
+from esign.core.document import Document
+from esign.core.instant import Instant
+from esign.core.outcome import Event, Job, Mail, Outcome
+from esign.entropy import new_id, new_salt, new_token
+from esign.store import blobs, documents, events, links, mails, outbox, webhooks
+from esign.store.database import Transaction
+from esign.vault import Vault
+
+
+async def add(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> Document:
+    """A new document with what its creation causes; its file content must have been stored before."""
+    document = outcome.document
+    await documents.add(tx, document)
+    await blobs.attach(tx, document.id, document.file.uploaded, document.file.prepared, *document.file.images)
+    await _leave(tx, outcome, document, vault, now)
+    return document
+
+
+async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Document:
+    """The document as saved, its revision raised by one; nothing is written when nothing changed."""
+    if outcome.document == before and not outcome.events and not outcome.jobs:
+        return before
+    document = replace(outcome.document, revision=before.revision + 1)
+    await documents.save(tx, document, before)
+    await _leave(tx, outcome, document, vault, now)
+    return document
+
+
+async def _leave(tx: Transaction, outcome: Outcome, document: Document, vault: Vault, now: Instant) -> None:
+    await record(tx, document.id, outcome.events)
+    await _publish(tx, document, outcome.events, now)
+    for job in outcome.jobs:
+        await _queue(tx, document, job, vault, now)
+
+
+async def record(tx: Transaction, document_id: str, facts: tuple[Event, ...]) -> None:
+    """Add facts to the audit trail of a document."""
+    seq, previous = await events.head(tx, document_id)
+    for event in facts:
+        seq += 1
+        line = audit.entry(event, document_id, seq, previous, new_salt())
+        await events.append(tx, line)
+        previous = line.hash
+
+
+async def _publish(tx: Transaction, document: Document, facts: tuple[Event, ...], now: Instant) -> None:
+    published = [event for event in facts if event.type in webhook.PUBLISHED]
+    if not published:
+        return
+    subscribers = await webhooks.find(tx, document.organisation_id, document.mode)
+    sequence = await events.next_sequence(tx, document.id)
+    for number, event in enumerate(published, sequence):
+        body = webhook.payload(event, new_id("evt", now), number, document)
+        await events.publish(tx, body, document.organisation_id, document.id, now)
+        for subscriber in subscribers:
+            if subscriber.wants(event.type):
+                await outbox.add(
+                    tx,
+                    "webhook",
+                    f"{body['id']}:{subscriber.id}",
+                    now,
+                    lane=subscriber.id,
+                    document_id=document.id,
+                    body=json.dumps({"event": body["id"], "webhook": subscriber.id}).encode(),
+                )
+
+
+async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, now: Instant) -> None:
+    if not isinstance(job, Mail):
+        await outbox.add(tx, "seal", f"seal:{document.id}", now, document_id=document.id)
+        return
+    token = None
+    if job.recipient_id is not None:
+        token = new_token()
+        await links.add(tx, token, links.Link(job.recipient_id, document.id, "recipient"), now)
+    body = json.dumps({"letter": job.letter, "recipient": job.recipient_id, "token": token}).encode()
+    await outbox.add(
+        tx,
+        "mail",
+        job.key,
+        now,
+        document_id=document.id,
+        body=vault.encrypt("outbox", body, job.key.encode()),
+    )
+    await mails.count(tx, document.organisation_id, now)

@@ -1,0 +1,73 @@
+"""The application key and what is derived from it: encryption at rest, and macs for cursors and links.
+
+One 32-byte key; HKDF-SHA256 (RFC 5869) makes one sub-key per purpose; AES-256-GCM with a random nonce.
+"""
+
+import hashlib
+import hmac
+import os
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+VERSION = b"\x01"
+NONCE = 12
+
+
+class Damaged(Exception):
+    """A ciphertext that this key did not make, or that was changed."""
+
+
+class Vault:
+    """`bound` ties a ciphertext to its place (an id), so that it cannot be moved to another row."""
+
+    def __init__(self, app_key: bytes) -> None:
+        if len(app_key) != 32:
+            raise ValueError("the application key must have 32 bytes")
+        self._sub_key: Callable[[str], bytes] = lru_cache(maxsize=None)(
+            lambda purpose: HKDF(SHA256(), 32, salt=None, info=purpose.encode()).derive(app_key)
+        )
+
+    def encrypt(self, purpose: str, plain: bytes, bound: bytes = b"") -> bytes:
+        nonce = os.urandom(NONCE)
+        return VERSION + nonce + AESGCM(self._sub_key(purpose)).encrypt(nonce, plain, bound)
+
+    def decrypt(self, purpose: str, sealed: bytes, bound: bytes = b"") -> bytes:
+        """The plain bytes; raises Damaged."""
+        if sealed[:1] != VERSION:
+            raise Damaged("unknown version of the ciphertext")
+        try:
+            return AESGCM(self._sub_key(purpose)).decrypt(sealed[1 : 1 + NONCE], sealed[1 + NONCE :], bound)
+        except (InvalidTag, ValueError) as error:
+            raise Damaged("the ciphertext does not belong to this application key") from error
+
+    def mac(self, purpose: str, message: bytes) -> bytes:
+        """32 bytes of HMAC-SHA256; compare with `hmac.compare_digest`."""
+        return hmac.new(self._sub_key(purpose), message, hashlib.sha256).digest()
+
+
+def load_or_make(path: Path) -> Vault:
+    """The vault of the application key at `path`, made with mode 0600 when it is missing."""
+    if not path.exists():
+        write_once(path, os.urandom(32))
+    return Vault(path.read_bytes())
+
+
+def write_once(path: Path, secret: bytes) -> None:
+    """Write a file of mode 0600 whole or not at all; one that is there already stays as it is."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(secret)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        pass
+    finally:
+        part.unlink()

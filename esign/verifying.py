@@ -1,0 +1,91 @@
+"""`esign verify`: one file checked in a limited worker, told as words or as JSON."""
+
+import json
+from pathlib import Path
+
+from esign import authority
+from esign.clock import SystemClock
+from esign.config import Config
+from esign.core.errors import Problem
+from esign.pdf.verification import Signature, Verification
+from esign.pdf.workers import Workers
+
+
+class Unreadable(Exception):
+    """The file, or a certificate to trust, cannot be read."""
+
+
+async def verify_file(config: Config, pdf: Path, trust: tuple[Path, ...]) -> Verification:
+    """Trusts this installation's authority, as far as there is one, and the given roots; raises Unreadable."""
+    content = read(pdf)
+    roots = [root for path in trust for root in certificates(path)]
+    own = authority.known_roots(config.storage.data_dir)
+    workers = Workers()
+    try:
+        return await workers.verify(content, roots, SystemClock().now(), own)
+    except Problem as problem:
+        raise Unreadable(f"{pdf}: {problem.message}") from None
+    finally:
+        await workers.close()
+
+
+def read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
+
+
+def certificates(path: Path) -> list[bytes]:
+    """Every certificate of a PEM or DER file, as DER."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    content = read(path)
+    try:
+        if b"-----BEGIN CERTIFICATE-----" in content:
+            found = x509.load_pem_x509_certificates(content)
+        else:
+            found = [x509.load_der_x509_certificate(content)]
+    except ValueError:
+        raise Unreadable(f"{path} is not a certificate; give a root certificate as PEM or DER") from None
+    return [certificate.public_bytes(Encoding.DER) for certificate in found]
+
+
+WORDS = {
+    "valid": "VALID: the file is unchanged since it was sealed.",
+    "invalid": "NOT VALID: do not rely on this file.",
+    "indeterminate": "NOT CERTAIN: the seal cannot be judged.",
+    "unsigned": "NO SIGNATURE: nothing in this file can be checked.",
+}
+
+
+def show(verification: Verification, as_json: bool) -> str:
+    if as_json:
+        return json.dumps(verification, indent=2, ensure_ascii=False)
+    lines = [
+        WORDS[verification["result"]],
+        f"  SHA-256 {verification['sha256']}, {verification['pageCount']} pages",
+    ]
+    for signature in verification["signatures"]:
+        lines += of_signature(signature)
+    return "\n".join(lines)
+
+
+def of_signature(signature: Signature) -> list[str]:
+    certificate = signature["certificate"]
+    return [
+        f"  {signature['fieldName']}: signed by {signature['signerName']}, {signature['signedAt'] or 'time unknown'}",
+        f"    intact: {yes(signature['intact'])}, trusted: {yes(signature['trusted'])},"
+        f" covers: {signature['coverage'].replace('_', ' ')}, level: {signature['level'] or 'unknown'}",
+        *(
+            [f"    certificate {certificate['sha256']}, issued by {certificate['issuer']}"]
+            if certificate
+            else []
+        ),
+        *(f"    {reason}" for reason in signature["reasons"]),
+    ]
+
+
+def yes(fact: bool) -> str:
+    return "yes" if fact else "no"

@@ -1,0 +1,110 @@
+"""The API on one screen: every endpoint, what it needs and what it answers (contract 3)."""
+
+from esign.core.apikey import Scope
+from esign.web.api import document_replies as replies
+from esign.web.api import documents, webhooks
+from esign.web.endpoint import Endpoint
+
+V1 = "/api/v1"
+FILE_ERRORS = (
+    "invalid_file",
+    "file_too_large",
+    "too_many_pages",
+    "file_encrypted",
+    "file_signed",
+    "file_unsupported",
+)
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint(
+        "GET",
+        f"{V1}/documents",
+        documents.find,
+        replies.present_page,
+        summary="List documents",
+        tag="Documents",
+        scope=Scope.DOCUMENTS_READ,
+        errors=("invalid_cursor",),
+    ),
+    Endpoint(
+        "POST",
+        f"{V1}/documents",
+        documents.create,
+        replies.present_created,
+        summary="Create a document",
+        tag="Documents",
+        scope=Scope.DOCUMENTS_WRITE,
+        success=201,
+        idempotent=True,
+        policy="create",
+        errors=(*FILE_ERRORS, "field_out_of_bounds", "quota_exceeded"),
+        body_limit="file",
+        location=f"{V1}/documents/{{id}}",
+    ),
+    Endpoint(
+        "GET",
+        f"{V1}/documents/{{id}}",
+        documents.read,
+        replies.present,
+        summary="Get a document",
+        tag="Documents",
+        scope=Scope.DOCUMENTS_READ,
+    ),
+    Endpoint(
+        "POST",
+        f"{V1}/documents/{{id}}/send",
+        documents.send,
+        replies.present,
+        summary="Send a document",
+        tag="Documents",
+        scope=Scope.DOCUMENTS_SEND,
+        idempotent=True,
+        if_match=True,
+        policy="send",
+        errors=("document_not_draft", "document_not_ready", "revision_mismatch", "quota_exceeded"),
+    ),
+    Endpoint(
+        "GET",
+        f"{V1}/documents/{{id}}/files/{{variant}}",
+        documents.read_file,
+        replies.present_file,
+        summary="Get a file of a document",
+        tag="Documents",
+        scope=Scope.DOCUMENTS_READ,
+        errors=("document_not_completed",),
+        media="application/pdf",
+    ),
+    Endpoint(
+        "GET",
+        f"{V1}/documents/{{id}}/audit",
+        documents.trail,
+        replies.present_trail,
+        summary="Get the audit trail of a document",
+        tag="Documents",
+        scope=Scope.DOCUMENTS_READ,
+        errors=("invalid_cursor",),
+    ),
+    Endpoint(
+        "POST",
+        f"{V1}/webhooks",
+        webhooks.create,
+        webhooks.present_created,
+        summary="Register a webhook",
+        tag="Webhooks",
+        scope=Scope.WEBHOOKS_WRITE,
+        success=201,
+        idempotent=True,
+        errors=("invalid_webhook_url", "unknown_event", "limit_reached"),
+        location=f"{V1}/webhooks/{{id}}",
+    ),
+    Endpoint(
+        "DELETE",
+        f"{V1}/webhooks/{{id}}",
+        webhooks.delete,
+        webhooks.present_deleted,
+        summary="Delete a webhook",
+        tag="Webhooks",
+        scope=Scope.WEBHOOKS_WRITE,
+        idempotent=True,
+    ),
+)

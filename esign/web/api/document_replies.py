@@ -1,0 +1,304 @@
+"""What the document endpoints answer, and how a document is turned into it."""
+
+from typing import Any, Literal
+
+from pydantic import JsonValue
+
+from esign.core.audit import Entry
+from esign.core.document import Document, Recipient
+from esign.web.api import fields
+from esign.web.api.fields import AnyFieldReply
+from esign.web.schema import Moment, Reply
+
+
+class DocumentCreated(Reply):
+    id: str
+    status: Literal["draft", "sent"]
+
+
+class DeliveryReply(Reply):
+    status: Literal["none", "queued", "accepted", "failed"]
+    at: Moment | None
+    error: str | None
+
+
+class RecipientSummary(Reply):
+    """A recipient in a list: without its fields."""
+
+    id: str
+    email: str
+    name: str
+    role: Literal["signer", "approver", "viewer", "cc"]
+    status: Literal["created", "sent", "viewed", "completed", "declined"]
+    order: int
+    authentication: str
+    locale: str | None
+    sent_at: Moment | None
+    viewed_at: Moment | None
+    completed_at: Moment | None
+    declined_at: Moment | None
+    decline_reason: str | None
+    reminders_sent: int
+    last_reminded_at: Moment | None
+    delivery: DeliveryReply
+
+
+class RecipientReply(RecipientSummary):
+    fields: list[AnyFieldReply]
+
+
+class FileReply(Reply):
+    repaired: bool
+    removed: list[str]
+
+
+class RemindersReply(Reply):
+    enabled: bool
+    first_after_days: int
+    every_days: int
+    max: int
+
+
+class CreatorReply(Reply):
+    kind: Literal["member", "api_key"]
+    id: str
+    name: str
+
+
+class SealReply(Reply):
+    level: Literal["B-B", "B-T", "B-LT", "B-LTA"]
+    sealed_at: Moment
+    sha256: str
+    size: int
+    page_count: int
+    timestamped: bool
+    certificate_sha256: str
+
+
+class DocumentSummary(Reply):
+    """A document in a list."""
+
+    id: str
+    title: str
+    status: Literal["draft", "sent", "sealing", "completed", "declined", "expired", "cancelled"]
+    page_count: int
+    created_at: Moment
+    recipients: list[RecipientSummary]
+    mode: Literal["live", "test"]
+    revision: int
+    file_name: str
+    file_sha256: str
+    file: FileReply
+    subject: str | None
+    message: str | None
+    locale: str | None
+    expires_in_days: int
+    expires_at: Moment | None
+    reminders: RemindersReply
+    redirect_url: str | None
+    external_id: str | None
+    metadata: dict[str, str]
+    template_id: str | None
+    created_by: CreatorReply
+    updated_at: Moment
+    sent_at: Moment | None
+    completed_at: Moment | None
+    closed_at: Moment | None
+    close_reason: str | None
+    seal_error: str | None
+    seal: SealReply | None
+
+
+class DocumentReply(DocumentSummary):
+    recipients: list[RecipientReply]  # type: ignore[assignment]  # the same list with more in it
+
+
+class DocumentPage(Reply):
+    data: list[DocumentSummary]
+    has_more: bool
+    next_cursor: str | None
+
+
+class FileDescriptor(Reply):
+    variant: Literal["original", "sealed", "certificate"]
+    file_name: str
+    content_type: Literal["application/pdf"]
+    size: int
+    sha256: str
+    url: str
+    expires_at: Moment
+
+
+class ActorReply(Reply):
+    kind: Literal["member", "api_key", "recipient", "system"]
+    id: str | None
+    name: str | None
+    email: str | None
+
+
+class AuditEntryReply(Reply):
+    seq: int
+    at: Moment
+    type: str
+    actor: ActorReply
+    recipient_id: str | None
+    ip: str | None
+    user_agent: str | None
+    data: dict[str, JsonValue]
+    detail: dict[str, JsonValue] | None
+    salt: str | None
+    personal_hash: str
+    prev_hash: str
+    hash: str
+
+
+class AuditPage(Reply):
+    data: list[AuditEntryReply]
+    has_more: bool
+    next_cursor: str | None
+
+
+def present_created(document: Document) -> DocumentCreated:
+    return DocumentCreated(id=document.id, status=document.status.value)  # type: ignore[arg-type]  # a new document is draft or sent
+
+
+def present(document: Document) -> DocumentReply:
+    return DocumentReply.model_construct(
+        **members(document), recipients=[present_recipient(r) for r in document.recipients]
+    )
+
+
+def present_summary(document: Document) -> DocumentSummary:
+    return DocumentSummary.model_construct(
+        **members(document),
+        recipients=[RecipientSummary.model_construct(**of_recipient(r)) for r in document.recipients],
+    )
+
+
+def present_recipient(recipient: Recipient) -> RecipientReply:
+    return RecipientReply.model_construct(
+        **of_recipient(recipient), fields=[fields.present(field) for field in recipient.fields]
+    )
+
+
+def present_page(found: dict[str, Any]) -> DocumentPage:
+    return DocumentPage.model_construct(
+        data=[present_summary(document) for document in found["data"]],
+        has_more=found["next"] is not None,
+        next_cursor=found["next"],
+    )
+
+
+def present_file(found: dict[str, Any]) -> FileDescriptor:
+    file = found["file"]
+    return FileDescriptor(
+        variant=file.variant,
+        file_name=file.name,
+        content_type="application/pdf",
+        size=file.size,
+        sha256=file.sha256,
+        url=found["url"],
+        expires_at=found["until"],
+    )
+
+
+def present_trail(found: dict[str, Any]) -> AuditPage:
+    return AuditPage(
+        data=[present_entry(line) for line in found["data"]],
+        has_more=found["next"] is not None,
+        next_cursor=found["next"],
+    )
+
+
+def present_entry(line: Entry) -> AuditEntryReply:
+    personal = line.personal or {}
+    actor = personal.get("actor") or {}
+    return AuditEntryReply(
+        seq=line.seq,
+        at=line.at,
+        type=line.type,
+        actor=ActorReply(
+            kind=line.actor_kind,  # type: ignore[arg-type]  # the kinds of an actor
+            id=line.actor_id,
+            name=actor.get("name"),
+            email=actor.get("email"),
+        ),
+        recipient_id=line.recipient_id,
+        ip=personal.get("ip"),
+        user_agent=personal.get("userAgent"),
+        data=dict(line.data),
+        detail=personal.get("detail"),
+        salt=line.salt.hex() if line.salt else None,
+        personal_hash=line.personal_hash.hex(),
+        prev_hash=line.prev_hash.hex(),
+        hash=line.hash.hex(),
+    )
+
+
+def members(document: Document) -> dict[str, Any]:
+    """What a list and a single answer share; checked by a test instead of at every answer."""
+    seal, creator, plan = document.seal, document.created_by, document.reminders
+    return {
+        "id": document.id,
+        "title": document.title,
+        "status": document.status.value,
+        "page_count": document.page_count,
+        "created_at": document.created_at,
+        "mode": document.mode.value,
+        "revision": document.revision,
+        "file_name": document.file.name,
+        "file_sha256": document.file.uploaded,
+        "file": FileReply.model_construct(
+            repaired=document.file.repaired, removed=list(document.file.removed)
+        ),
+        "subject": document.subject,
+        "message": document.message,
+        "locale": document.locale,
+        "expires_in_days": document.expires_in_days,
+        "expires_at": document.expires_at,
+        "reminders": RemindersReply.model_construct(
+            enabled=plan.enabled,
+            first_after_days=plan.first_after_days,
+            every_days=plan.every_days,
+            max=plan.max,
+        ),
+        "redirect_url": document.redirect_url,
+        "external_id": document.external_id,
+        "metadata": dict(document.metadata),
+        "template_id": document.template_id,
+        "created_by": CreatorReply.model_construct(kind=creator.kind, id=creator.id, name=creator.name),
+        "updated_at": document.updated_at,
+        "sent_at": document.sent_at,
+        "completed_at": document.completed_at,
+        "closed_at": document.closed_at,
+        "close_reason": document.close_reason,
+        "seal_error": document.seal_error,
+        "seal": seal
+        and SealReply.model_construct(**{name: getattr(seal, name) for name in SealReply.model_fields}),
+    }
+
+
+def of_recipient(recipient: Recipient) -> dict[str, Any]:
+    same = [
+        "id",
+        "email",
+        "name",
+        "order",
+        "authentication",
+        "locale",
+        "sent_at",
+        "viewed_at",
+        "completed_at",
+        "declined_at",
+        "decline_reason",
+        "reminders_sent",
+        "last_reminded_at",
+    ]
+    return {
+        **{name: getattr(recipient, name) for name in same},
+        "role": recipient.role.value,
+        "status": recipient.status.value,
+        "delivery": DeliveryReply.model_construct(
+            status=recipient.delivery.value, at=recipient.delivery_at, error=recipient.delivery_error
+        ),
+    }

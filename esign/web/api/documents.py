@@ -1,0 +1,152 @@
+"""What each document endpoint does: from a checked request to the action."""
+
+import asyncio
+import re
+from typing import Any
+
+import pybase64
+
+from esign.actions import documents as actions
+from esign.actions import files
+from esign.actions.documents import Order, Owner
+from esign.core.document import Document, Recipient, Reminders, Status
+from esign.core.errors import Detail, Problem
+from esign.web import downloads
+from esign.web.api import fields
+from esign.web.api.document_requests import CreateDocument, DocumentList, Empty, RemindersInput
+from esign.store.documents import Place
+from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.endpoint import Call
+
+DATA_URL = re.compile(r"^\s*data:application/pdf;base64,", re.IGNORECASE)
+LARGE = 256 * 1024
+
+
+def owner_of(call: Call) -> Owner:
+    return Owner(call.key.organisation_id, call.key.mode)
+
+
+async def create(call: Call, body: CreateDocument) -> Document:
+    """Create a draft from a PDF, its recipients and their fields."""
+    runtime, now = call.runtime, call.runtime.clock.now()
+    recipients = tuple(given.to_recipient(now) for given in body.recipients)
+    check_shape(call, recipients)
+    order = Order(
+        file_name=body.file_name,
+        file=await decode(body.file, runtime.config.limits.file_mib),
+        title=body.title or title_from(body.file_name),
+        recipients=recipients,
+        subject=body.subject,
+        message=body.message or None,
+        locale=body.locale,
+        expires_in_days=body.expires_in_days or runtime.config.expiry.days,
+        reminders=reminders_of(call, body.reminders),
+        redirect_url=body.redirect_url,
+        external_id=body.external_id,
+        metadata=body.metadata,
+    )
+    return await actions.create(runtime, owner_of(call), call.actor, call.origin, order, call.keep)
+
+
+def title_from(name: str) -> str:
+    """The file name without `.pdf`, or all of it where nothing is left."""
+    return (re.sub(r"\.pdf$", "", name, flags=re.IGNORECASE).strip() or name)[:200]
+
+
+def reminders_of(call: Call, given: RemindersInput | None) -> Reminders:
+    return actions.reminders_of(call.runtime, **(given.model_dump() if given else {}))
+
+
+def check_shape(call: Call, recipients: tuple[Recipient, ...]) -> None:
+    """What only the settings or the whole list can tell: limits, and keys that must differ."""
+    limits, details = call.runtime.config.limits, []
+    if len(recipients) > limits.recipients:
+        details.append(Detail("/recipients", f"At most {limits.recipients} recipients.", "length"))
+    if sum(len(r.fields) for r in recipients) > limits.fields:
+        details.append(Detail("/recipients", f"At most {limits.fields} fields in a document.", "length"))
+    seen: set[str] = set()
+    for n, recipient in enumerate(recipients):
+        for m, field in enumerate(recipient.fields):
+            if field.key is not None and field.key in seen:
+                details.append(
+                    Detail(f"/recipients/{n}/fields/{m}/key", "Each key stands once.", "duplicate")
+                )
+            seen.add(field.key or "")
+        details += fields.group_problems(list(recipient.fields), f"/recipients/{n}")
+    if details:
+        raise Problem("invalid_request", details=details[:100])
+
+
+async def decode(text: str, limit_mib: int) -> bytes:
+    """The bytes of a base64 text; white space and a `data:` prefix are tolerated."""
+
+    def strict() -> bytes:
+        bare = DATA_URL.sub("", text, count=1) if text.lstrip()[:5].lower() == "data:" else text
+        return pybase64.b64decode("".join(bare.split()), validate=True)
+
+    if len(text) > limit_mib * 2**20 * 3 // 2:
+        raise Problem("file_too_large", f"The file is larger than {limit_mib} MiB.")
+    try:
+        return await asyncio.to_thread(strict) if len(text) > LARGE else strict()
+    except ValueError:
+        raise Problem("invalid_file", "The member file is not base64 (RFC 4648, padded).") from None
+
+
+async def send(call: Call, body: Empty) -> Document:
+    """Send a draft to its recipients; the lowest order is invited first."""
+    return await actions.send(
+        call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep, call.if_match
+    )
+
+
+async def read(call: Call) -> Document:
+    """One document with its recipients and their fields."""
+    return await actions.get(call.runtime, owner_of(call), call.path["id"])
+
+
+async def find(call: Call, query: DocumentList) -> dict[str, Any]:
+    """A page of documents, newest first."""
+    statuses = read_statuses(query.status)
+    filters = "documents:" + ",".join(sorted(statuses))
+    after = place_of(call.runtime.vault, query.cursor, filters)
+    found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after, statuses)
+    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+
+
+def read_statuses(text: str | None) -> tuple[Status, ...]:
+    if text is None:
+        return ()
+    names = text.split(",")
+    if unknown := [name for name in names if name not in set(Status)]:
+        raise Problem(
+            "invalid_request",
+            details=[Detail("?status", f"There is no status “{unknown[0][:40]}”.", "enum")],
+        )
+    return tuple(dict.fromkeys(Status(name) for name in names))
+
+
+async def read_file(call: Call) -> Any:
+    """One file of a document: an address for it, or with `Accept: application/pdf` its bytes."""
+    file = await files.describe(call.runtime, owner_of(call), call.path["id"], call.path["variant"])
+    if wants_pdf(call.request.headers.get("accept", "")):
+        return downloads.answer(file, await files.read(call.runtime, file, call.actor, call.origin))
+    token, expires_at = files.ticket(call.runtime, file)
+    return {
+        "file": file,
+        "url": f"{call.runtime.config.server.base_url}/download/{token}",
+        "until": expires_at,
+    }
+
+
+def wants_pdf(accept: str) -> bool:
+    return any(part.split(";")[0].strip().lower() == "application/pdf" for part in accept.split(","))
+
+
+async def trail(call: Call, query: Paging) -> dict[str, Any]:
+    """The audit trail of a document, oldest first."""
+    filters = f"audit:{call.path['id']}"
+    after = place_of(call.runtime.vault, query.cursor, filters)
+    start = after.created_at if after else 0
+    lines, more = await actions.trail(call.runtime, owner_of(call), call.path["id"], start, query.limit)
+    place = Place(lines[-1].seq, "") if more else None
+    return {"data": lines, "next": cursor_of(call.runtime.vault, place, filters)}

@@ -1,0 +1,43 @@
+"""Cursors: where the next page begins, bound to the filters by a mac, opaque to the caller."""
+
+import base64
+import binascii
+import hmac
+import json
+from typing import Annotated
+
+from esign.core.errors import Problem
+from esign.store.documents import Place
+from esign.vault import Vault
+from esign.web.schema import Limit, Line, Query
+
+
+class Paging(Query):
+    limit: Limit = 25
+    cursor: Annotated[str, Line(1, 500)] | None = None
+
+
+def cursor_of(vault: Vault, place: Place | None, filters: str) -> str | None:
+    if place is None:
+        return None
+    body = json.dumps([place.created_at, place.id]).encode()
+    return base64.urlsafe_b64encode(_mac(vault, body, filters) + body).rstrip(b"=").decode()
+
+
+def place_of(vault: Vault, cursor: str | None, filters: str) -> Place | None:
+    """Raises `invalid_cursor` for one that was damaged or made with other filters."""
+    if cursor is None:
+        return None
+    try:
+        packed = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+    except (binascii.Error, ValueError):
+        raise Problem("invalid_cursor") from None
+    mac, body = packed[:16], packed[16:]
+    if not hmac.compare_digest(mac, _mac(vault, body, filters)):
+        raise Problem("invalid_cursor")
+    created_at, document_id = json.loads(body)
+    return Place(created_at, document_id)
+
+
+def _mac(vault: Vault, body: bytes, filters: str) -> bytes:
+    return vault.mac("cursor", filters.encode() + b"\0" + body)[:16]

@@ -1,0 +1,69 @@
+"""Webhooks: register one and delete it (contract 3.4)."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from esign.actions import webhooks as actions
+from esign.core.webhook import Webhook
+from esign.web.api.documents import owner_of
+from esign.web.endpoint import Call
+from esign.web.schema import Line, Moment, Reply, Schema, refusal
+
+
+def once(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(names)) < len(names):
+        raise refusal("duplicate", "Each event stands once.")
+    return names
+
+
+class CreateWebhook(Schema):
+    url: Annotated[str, Line(1, 4_096)]
+    events: Annotated[
+        tuple[Annotated[str, Line(1, 60)], ...], Field(min_length=1, max_length=50), AfterValidator(once)
+    ]
+    description: Annotated[str, Line(0, 200)] | None = None
+
+
+class WebhookReply(Reply):
+    id: str
+    url: str
+    events: list[str]
+    enabled: bool
+    created_at: Moment
+    description: str | None
+    updated_at: Moment
+    disabled_at: Moment | None
+    disabled_reason: Literal["manual", "failing", "gone"] | None
+    failing_since: Moment | None
+    last_success_at: Moment | None
+
+
+class WebhookCreated(WebhookReply):
+    secret: str
+
+
+class Deleted(Reply):
+    id: str
+
+
+async def create(call: Call, body: CreateWebhook) -> tuple[Webhook, str]:
+    """Register an address for events; the secret is shown this once."""
+    return await actions.create(
+        call.runtime, owner_of(call), body.url, body.events, body.description, call.keep
+    )
+
+
+async def delete(call: Call) -> str:
+    """Delete a webhook; its pending deliveries are dropped."""
+    return await actions.delete(call.runtime, owner_of(call), call.path["id"], call.keep)
+
+
+def present_created(made: tuple[Webhook, str]) -> WebhookCreated:
+    webhook, secret = made
+    same = {name: getattr(webhook, name) for name in WebhookReply.model_fields if name != "events"}
+    return WebhookCreated(**same, events=list(webhook.events), secret=secret)
+
+
+def present_deleted(webhook_id: str) -> Deleted:
+    return Deleted(id=webhook_id)

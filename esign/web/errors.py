@@ -1,0 +1,72 @@
+"""The one place where a failure becomes an answer (contract 6)."""
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from esign.core.errors import Problem
+from esign.web.answer import JSON, Answer, pairs
+from esign.web.security import API_HEADERS
+
+log = logging.getLogger("esign.web")
+
+CHALLENGE = 'Bearer realm="api"'
+FORMS = {"missing_api_key": CHALLENGE}  # every other 401 says what is wrong with the key
+
+
+def answer(problem: Problem, request_id: str) -> Answer:
+    """The body of contract 6, and the headers that belong to its status."""
+    error: dict[str, Any] = {"code": problem.code, "message": problem.message, "requestId": request_id}
+    if problem.details:
+        error["details"] = [{"path": d.path, "message": d.message, "rule": d.rule} for d in problem.details]
+    if problem.current_status is not None:
+        error["currentStatus"] = problem.current_status
+    return Answer(problem.status, orjson.dumps({"error": error}), pairs(headers(problem)))
+
+
+def headers(problem: Problem) -> Iterator[tuple[str, str]]:
+    if problem.status == 401 and "WWW-Authenticate" not in problem.headers:
+        yield "WWW-Authenticate", FORMS.get(problem.code, f'{CHALLENGE}, error="invalid_token"')
+    if problem.retry_after is not None:
+        yield "Retry-After", str(max(1, problem.retry_after))
+    yield from problem.headers.items()
+
+
+def unexpected(error: Exception, request_id: str) -> Answer:
+    """What nobody foresaw: the log gets the traceback, the caller only the request id."""
+    log.error("request %s failed", request_id, exc_info=error)
+    return answer(Problem("internal_error"), request_id)
+
+
+def response(problem: Problem, request_id: str) -> Response:
+    """The same for those who answer with a Starlette response."""
+    made = answer(problem, request_id)
+    shown = Response(made.body, made.status)
+    shown.raw_headers = [JSON, *(h for h in shown.raw_headers if h[0] == b"content-length")]
+    shown.raw_headers += [*API_HEADERS, *made.headers]
+    return shown
+
+
+def _problem(request: Request, error: Problem) -> Response:
+    return response(error, request_id(request))
+
+
+def _unrouted(request: Request, error: HTTPException) -> Response:
+    """An unknown path or method is `not_found`, with the methods that the path does know (contract 3.1)."""
+    code = "not_found" if error.status_code in (404, 405) else "invalid_request"
+    allow = (error.headers or {}).get("Allow")
+    return response(Problem(code, headers={"Allow": allow} if allow else None), request_id(request))
+
+
+def request_id(request: Request) -> str:
+    """The id that the guard gave to this request."""
+    return str(request.scope.get("esign.request_id", ""))
+
+
+HANDLERS: dict[Any, Any] = {Problem: _problem, HTTPException: _unrouted}
+"""`exception_handlers` of the Starlette application that holds the pages."""

@@ -1,0 +1,168 @@
+"""The outermost door: what a request must look like before anything reads it (reliability.md 6.3).
+
+It names every request (`X-Request-Id`), finds out whose it is, and writes one line about it into the log.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Iterable
+
+import orjson
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from esign.clock import Clock
+from esign.core.document import Origin
+from esign.core.errors import Problem
+from esign.core.instant import rfc3339
+from esign.entropy import new_id
+from esign.web import errors
+from esign.web.answer import CLOSE
+from esign.web.origin import Proxies, user_agent
+
+log = logging.getLogger("esign.access")
+
+HEADERS = 64
+HEADER_BYTES = 32 * 2**10
+ONE_HEADER = 8 * 2**10
+TARGET = 8 * 2**10
+TOO_LARGE = "The head of the request is too large: 64 headers of 8 KiB, 32 KiB in all, an address of 8 KiB."
+METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE"})
+LOOPBACK = frozenset({b"localhost", b"127.0.0.1", b"[::1]"})
+UNASKED = frozenset({"/healthz", "/readyz"})
+HOST = re.compile(rb"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?", re.IGNORECASE)
+TRICKS = re.compile(rb"//|/(\.|%2e){1,2}(/|$)|%00|[\x00-\x20\x7f-\xff\\]|%(?![0-9a-f]{2})", re.IGNORECASE)
+LONG_SEGMENT = re.compile(r"/[^/]{16,}")
+LINK = re.compile(r"^/(s|d)/[^/]+")
+
+
+class Guard:
+    """Wraps the whole application; `hosts` are the names it answers to besides those of this machine."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Iterable[str],
+        clock: Clock,
+        proxies: Proxies | None = None,
+        allow: Callable[[Scope], str] = lambda scope: "",
+    ) -> None:
+        """`allow` names the methods of a path outside the API, for an answer to an unknown method."""
+        self._app = app
+        self._hosts = LOOPBACK | {bracketed(host).lower().encode() for host in hosts}
+        self._clock = clock
+        self._proxies = proxies or Proxies()
+        self._allow = allow
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._request(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+
+    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = self._clock.monotonic()
+        now = self._clock.now()
+        request_id = scope["esign.request_id"] = new_id("req", now)
+        status = 0
+
+        async def named(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
+                if expecting:
+                    message["headers"].append(CLOSE)
+            await send(message)
+
+        expecting = False
+        try:
+            expecting = self._read(scope)
+            await self._app(scope, receive, named)
+        except ClientDisconnect:
+            log.debug("request %s: the client left", request_id)
+        except Problem as problem:
+            await errors.answer(problem, request_id).send(named)
+        except Exception as error:
+            answer = errors.unexpected(error, request_id)
+            if status:
+                raise Broken from None
+            await answer.send(named)
+        finally:
+            if log.isEnabledFor(logging.INFO):
+                log.info(line(scope, now, status, self._clock.monotonic() - begun))
+
+    def _read(self, scope: Scope) -> bool:
+        """Check the head and put down the origin; whether the client waits to be asked for the body."""
+        hosts: list[bytes] = []
+        forwarded: list[bytes] = []
+        size = 0
+        agent = None
+        expecting = False
+        for name, value in scope["headers"]:
+            size += len(name) + len(value)
+            if len(value) > ONE_HEADER and name != b"authorization":
+                raise Problem("invalid_request", TOO_LARGE)
+            if name == b"host":
+                hosts.append(value)
+            elif name == b"x-forwarded-for":
+                forwarded.append(value)
+            elif name == b"user-agent":
+                agent = value
+            elif name == b"expect":
+                expecting = True
+        if scope["client"]:
+            scope["client"] = (self._proxies.client(scope["client"][0], forwarded), 0)
+        scope["esign.origin"] = Origin(address(scope), user_agent(agent))
+        target = len(scope["raw_path"]) + len(scope["query_string"])
+        if len(scope["headers"]) > HEADERS or size > HEADER_BYTES or target > TARGET:
+            raise Problem("invalid_request", TOO_LARGE)
+        if TRICKS.search(scope["raw_path"]) or b"%00" in scope["query_string"]:
+            raise Problem("invalid_request", "The address is not in its plain form.")
+        if not self._known(hosts) and scope["path"] not in UNASKED:
+            raise Problem("invalid_request", "This is not a host name of this installation.")
+        if scope["method"] not in METHODS and not scope["path"].startswith("/api/"):
+            allow = self._allow(scope)
+            raise Problem("not_found", headers={"Allow": allow} if allow else None)
+        return expecting
+
+    def _known(self, hosts: list[bytes]) -> bool:
+        found = HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+        return found is not None and found[1].lower() in self._hosts
+
+
+class Broken(Exception):
+    """An answer failed half-way: the connection must end, so that nobody takes it for a whole one."""
+
+
+def bracketed(host: str) -> str:
+    """A literal IPv6 address stands in brackets in a Host header."""
+    return f"[{host}]" if ":" in host else host
+
+
+def address(scope: Scope) -> str | None:
+    """Whose request it is; None on a socket that has no addresses."""
+    return scope["client"][0] if scope["client"] else None
+
+
+def line(scope: Scope, now: int, status: int, seconds: float) -> str:
+    """One request as JSON; tokens and ids in a path are masked."""
+    return orjson.dumps(
+        {
+            "at": rfc3339(now),
+            "event": "request",
+            "requestId": scope["esign.request_id"],
+            "method": scope["method"],
+            "path": scope.get("esign.route") or masked(scope["raw_path"].decode("latin-1")),
+            "status": status,
+            "ms": round(seconds * 1000, 1),
+            "ip": address(scope),
+            "keyId": scope.get("esign.key_id"),
+        }
+    ).decode()
+
+
+def masked(path: str) -> str:
+    """`/s/***`: whatever may be a token, an id or a hash is left out."""
+    return LONG_SEGMENT.sub("/***", LINK.sub(r"/\1/***", path))[:200]

@@ -1,0 +1,26 @@
+"""Whether the program lives, and whether it can do its work; no version, no secret."""
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from esign.actions import health
+
+
+async def healthz(request: Request) -> Response:
+    """The process answers."""
+    return JSONResponse({"status": "ok"}, headers={"Cache-Control": "no-store"})
+
+
+async def readyz(request: Request) -> Response:
+    """503 while something it needs does not work."""
+    checks = await health.check(request.app.state.runtime)
+    fine = all(state == "ok" for state in checks.values())
+    return JSONResponse(
+        {"status": "ok" if fine else "failed", "checks": checks},
+        status_code=200 if fine else 503,
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+routes = [Route("/healthz", healthz), Route("/readyz", readyz)]

@@ -1,0 +1,31 @@
+"""The few public pages around the signing pages: the start page, and what the certificate page's code leads to."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from esign.runtime import Runtime
+from esign.web.pages import COMMON, Pages
+
+
+def routes(runtime: Runtime) -> list[Route]:
+    """Made over the open tools: the authority's certificate is handed out from here."""
+    pages = Pages.load()
+
+    async def start(request: Request) -> Response:
+        return pages.page("home/start.html", {})
+
+    async def verify(request: Request) -> Response:
+        return pages.page("home/verify.html", {})
+
+    async def authority(request: Request) -> Response:
+        """The certificate that whoever checks a seal may decide to trust (DER)."""
+        name = {"Content-Disposition": 'attachment; filename="esign-authority.cer"'}
+        return Response(runtime.roots[0], media_type="application/pkix-cert", headers={**COMMON, **name})
+
+    return [
+        Route("/", start),
+        Route("/verify", verify),
+        Route("/verify/{document_id}", verify),
+        Route("/authority.cer", authority),
+    ]

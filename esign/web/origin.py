@@ -1,0 +1,71 @@
+"""Whose address a request comes from, when it may have come through proxies (reliability.md 6.3)."""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+USER_AGENT_LENGTH = 512
+
+
+class Proxies:
+    """The trusted proxies; the empty set, the default, makes `X-Forwarded-For` mean nothing."""
+
+    def __init__(self, networks: Iterable[IPv4Network | IPv6Network] = ()) -> None:
+        self._networks = tuple(networks)
+
+    def trust(self, address: str) -> bool:
+        if not self._networks:
+            return False
+        found = read(address)
+        return found is not None and any(found in network for network in self._networks)
+
+    def client(self, peer: str, forwarded: Sequence[bytes]) -> str:
+        """The right-most address that no trusted proxy vouches for; `forwarded`: the headers in order."""
+        client = plain(peer)
+        hops = b",".join(forwarded).decode("latin-1").split(",") if forwarded else []
+        while hops and self.trust(client):
+            hop = read(without_port(hops.pop().strip()))
+            if hop is None:
+                break
+            client = str(hop)
+        return client
+
+
+def read(text: str) -> IPv4Address | IPv6Address | None:
+    """The address; an IPv4 one dressed as IPv6 is taken for what it is."""
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+@lru_cache(maxsize=4096)
+def plain(text: str) -> str:
+    """One spelling per address."""
+    address = read(text)
+    return text if address is None else str(address)
+
+
+def without_port(hop: str) -> str:
+    """Some proxies write `192.0.2.1:80` or `[2001:db8::1]:80`."""
+    if hop.startswith("["):
+        return hop[1:].partition("]")[0]
+    return hop.partition(":")[0] if hop.count(":") == 1 else hop
+
+
+@lru_cache(maxsize=4096)
+def household(text: str) -> str:
+    """What throttles count by: an IPv4 address, or the /64 that an IPv6 address is part of."""
+    address = read(text)
+    if isinstance(address, IPv6Address):
+        return str(IPv6Network((int(address) >> 64 << 64, 64)))
+    return text
+
+
+def user_agent(value: bytes | None) -> str | None:
+    """As the browser wrote it, cut, without control characters."""
+    if value is None:
+        return None
+    text = value[:USER_AGENT_LENGTH].decode("utf-8", "replace")
+    return "".join(c for c in text if c.isprintable()) or None

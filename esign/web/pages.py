@@ -1,0 +1,163 @@
+"""What every page for people shares: one Jinja environment, one set of headers, the static files.
+
+The headers are those of reliability.md 6.4, to the letter. All static files share one hash, as a folder in
+their address, so that modules, sheets and fonts may name each other by relative paths and be kept for ever.
+"""
+
+import gzip
+import hashlib
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+HERE = Path(__file__).parent
+FONTS = HERE.parent / "pdf" / "fonts"
+
+POLICY = (
+    "default-src 'none'; script-src 'nonce-{nonce}' 'strict-dynamic'; style-src 'self' 'nonce-{nonce}'; "
+    "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; "
+    "trusted-types esign; upgrade-insecure-requests"
+)
+COMMON: Mapping[str, str] = {
+    "Strict-Transport-Security": "max-age=63072000; includeSubDomains",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Permissions-Policy": (
+        "camera=(), microphone=(), geolocation=(), payment=(), usb=(), clipboard-read=(), browsing-topics=()"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "Origin-Agent-Cluster": "?1",
+    "X-Robots-Tag": "noindex, nofollow, noarchive",
+    "Cache-Control": "no-store",
+}
+PLAIN_POLICY = "default-src 'none'; frame-ancestors 'none'"
+FOR_EVER = "public, max-age=31536000, immutable"
+MEDIA = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".ttf": "font/ttf",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """One static file; `packed` is its gzip form where that is worth sending."""
+
+    media: str
+    plain: bytes
+    packed: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Assets:
+    """Every static file by its name, and the hash over all of them."""
+
+    files: Mapping[str, Asset]
+    digest: str
+
+    @classmethod
+    def load(cls) -> "Assets":
+        files = dict(sorted(_files()))
+        whole = hashlib.sha256()
+        for name, asset in files.items():
+            whole.update(name.encode() + b"\0" + hashlib.sha256(asset.plain).digest())
+        return cls(files, whole.hexdigest()[:16])
+
+    def address(self, name: str) -> str:
+        """Where a file is served; an unknown name is a KeyError, so a template cannot ask for one."""
+        self.files[name]
+        return f"/static/{self.digest}/{name}"
+
+    def route(self) -> Route:
+        return Route("/static/{digest}/{name:path}", self.serve, methods=["GET"], name="static")
+
+    async def serve(self, request: Request) -> Response:
+        asset = self.files.get(request.path_params["name"])
+        if asset is None or request.path_params["digest"] != self.digest:
+            raise HTTPException(404)
+        headers = {
+            "Cache-Control": FOR_EVER,
+            "X-Content-Type-Options": "nosniff",
+            "Cross-Origin-Resource-Policy": "same-origin",
+            "Content-Security-Policy": PLAIN_POLICY,
+            "Vary": "Accept-Encoding",
+        }
+        body = asset.plain
+        if asset.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+            body, headers["Content-Encoding"] = asset.packed, "gzip"
+        return Response(body, headers=headers, media_type=asset.media)
+
+
+def _files() -> Iterator[tuple[str, Asset]]:
+    for path in (HERE / "static").rglob("*.*"):
+        yield path.relative_to(HERE / "static").as_posix(), _asset(path)
+    for path in FONTS.glob("EsignHand*.ttf"):  # the very files that the seal draws with
+        yield f"fonts/{path.name}", _asset(path)
+
+
+def _asset(path: Path) -> Asset:
+    plain = path.read_bytes()
+    packed = gzip.compress(plain, 6, mtime=0)
+    return Asset(MEDIA[path.suffix], plain, packed if len(packed) < 0.9 * len(plain) else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Turns templates into answers."""
+
+    environment: Environment
+    assets: Assets
+
+    @classmethod
+    def load(cls) -> "Pages":
+        assets = Assets.load()
+        environment = Environment(
+            loader=FileSystemLoader(HERE / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        environment.globals["asset"] = assets.address
+        return cls(environment, assets)
+
+    def page(self, template: str, context: Mapping[str, Any]) -> HTMLResponse:
+        """The template as a page of its own nonce; always 200, a state is not an error."""
+        nonce = secrets.token_urlsafe(16)
+        text = self.environment.get_template(template).render(context, nonce=nonce)
+        return HTMLResponse(text, headers={"Content-Security-Policy": POLICY.format(nonce=nonce), **COMMON})
+
+
+def attachment(file_name: str, content: bytes) -> Response:
+    """A PDF to be saved, never shown inside this origin."""
+    return Response(
+        content,
+        media_type="application/pdf",
+        headers={
+            **COMMON,
+            "Content-Security-Policy": "sandbox; default-src 'none'",
+            "Content-Disposition": disposition(file_name),
+        },
+    )
+
+
+def disposition(file_name: str) -> str:
+    """`Content-Disposition` with the name twice: safe ASCII, and UTF-8 for those who read it (RFC 6266)."""
+    name = "".join(c for c in file_name if c.isprintable() and c not in "/\\") or "document.pdf"
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in " ._-()") else "_" for c in name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

@@ -1,0 +1,236 @@
+"""Every request below /api/v1, in the contract's order of checks (3.1), on its way to a handler.
+
+One ASGI callable and no middleware: key 401, plan 401, rate 429, route 404, scope 401, narrower rate 429,
+body and schema 400, replay or 409, handler.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
+
+import orjson
+from pydantic import BaseModel
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from esign.core.apikey import ApiKey
+from esign.core.errors import Problem
+from esign.runtime import Runtime
+from esign.store.idempotency import Taken
+from esign.web import auth, errors, idempotency, ratelimit, security, strict_json
+from esign.web.answer import CLOSE, Answer
+from esign.web.auth import Authentication
+from esign.web.body import Incoming, Nothing, query
+from esign.web.endpoint import Call, Endpoint, Route
+from esign.web.idempotency import Replays, Ticket
+from esign.web.ratelimit import Standing, Uploads, Windows
+from esign.web.routes import Routes, parameters
+from esign.web.validation import check
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PLAIN = 2**20
+OFF_THE_LOOP = 256 * 2**10
+REPLAYED = (b"idempotent-replayed", b"true")
+REVISION = re.compile(r'"(\d{1,15})"')
+AGAIN = 3
+
+
+class Api:
+    """The application behind /api/v1; expects the scope that `Guard` prepares."""
+
+    def __init__(self, runtime: Runtime, endpoints: Sequence[Endpoint]) -> None:
+        config, clock = runtime.config, runtime.clock
+        self._runtime = runtime
+        self._routes = Routes(endpoints)
+        self._keys = Authentication(
+            runtime.db,
+            clock,
+            failures=config.limits.auth_failures_per_minute,
+            plan=config.organisation.plan,
+            test_only=config.server.environment == "test",
+        )
+        self._windows = Windows(
+            clock,
+            {
+                "default": config.limits.requests_per_minute,
+                "create": config.limits.creates_per_minute,
+                "send": config.limits.sends_per_minute,
+            },
+        )
+        self._replays = Replays(runtime.db, runtime.vault, clock, config.limits.idempotency_hours)
+        self._uploads = Uploads()
+        self._most = {"file": config.limits.body_mib * 2**20, "plain": PLAIN}
+        self._effects: set[asyncio.Task[Any]] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        incoming = Incoming(scope, receive)
+        standings: list[Standing] = []
+        answer: Answer | Response
+        try:
+            answer = await self._answer(scope, incoming, standings)
+        except Problem as problem:
+            answer = errors.answer(problem, scope["esign.request_id"])
+        except ClientDisconnect:
+            raise
+        except Exception as error:
+            answer = errors.unexpected(error, scope["esign.request_id"])
+        rates = ratelimit.headers(standings)
+        if isinstance(answer, Response):
+            await answer(scope, receive, dressing(send, rates))
+        elif incoming.too_large:
+            await answer.send(send, [*rates, CLOSE], last=False)
+            await incoming.discard()
+            await send({"type": "http.response.body", "body": b""})
+        else:
+            await answer.send(send, rates)
+
+    async def settle(self) -> None:
+        """Wait for every effect that has begun, also where the client has gone; before the store closes."""
+        while self._effects:
+            await asyncio.wait(self._effects)
+        await self._keys.settle()
+
+    async def _answer(self, scope: Scope, incoming: Incoming, standings: list[Standing]) -> Answer | Response:
+        path = scope["raw_path"].decode("ascii")
+        node, values = self._routes.find(path)
+        key = None
+        if node is None or not node.public:
+            key = await self._keys.key(every(scope, b"authorization"), scope["esign.origin"].ip or "local")
+            scope["esign.key_id"] = key.id
+            self._count("default", key, standings)
+        if node is None:
+            raise Problem("not_found")
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        route = node.routes.get(method)
+        if route is None:
+            raise Problem("not_found", headers={"Allow": node.allow})
+        endpoint = route.endpoint
+        scope["esign.route"] = endpoint.path
+        if key is not None and endpoint.scope is not None:
+            auth.require(key, endpoint.scope)
+        if key is not None and endpoint.policy is not None:
+            self._count(endpoint.policy, key, standings)
+        named = dict(zip(parameters(endpoint.path), values, strict=True))
+        call = Call(self._runtime, route, key, named, scope, self._replays)
+        if method == "GET":
+            return await self._run(call, route, arguments(route, scope, Nothing()))
+        return await self._change(call, route, incoming, scope)
+
+    def _count(self, policy: str, key: ApiKey, standings: list[Standing]) -> None:
+        standing = self._windows.count(policy, key.id)
+        if standing is not None:
+            standings.append(standing)
+            if standing.exceeded:
+                raise ratelimit.too_many(standing)
+
+    async def _change(self, call: Call, route: Route, incoming: Incoming, scope: Scope) -> Answer | Response:
+        """A request that may carry a body and have an effect, which no disconnect interrupts."""
+        endpoint = route.endpoint
+        async with self._uploads.place(call.key.id) as place:
+            raw = await received(route, incoming, self._most[endpoint.body_limit], place.take)
+            value, body = await apart(raw, parse, route, raw)
+            given = arguments(route, scope, body)
+            if endpoint.if_match:
+                call.if_match = revision(every(scope, b"if-match"))
+            if endpoint.idempotent and (name := idempotency.read(every(scope, b"idempotency-key"))):
+                path = scope["raw_path"].decode("ascii")
+                print_ = await apart(raw, idempotency.fingerprint, endpoint.method, path, value)
+                call.ticket = Ticket(call.key.id, name, print_)
+            del raw, value, body
+            effect = asyncio.create_task(self._once(call, route, given))
+            self._effects.add(effect)
+            effect.add_done_callback(self._effects.discard)
+            return await asyncio.shield(effect)
+
+    async def _once(self, call: Call, route: Route, given: dict[str, Any]) -> Answer | Response:
+        """The handler's answer, or the one that this Idempotency-Key has already."""
+        if call.ticket is None:
+            return await self._run(call, route, given)
+        with self._replays.claim(call.ticket):
+            for _ in range(AGAIN):
+                if stored := await self._replays.find(call.ticket):
+                    stored.headers = (REPLAYED,)
+                    return route.dressed(stored, orjson.loads(stored.body))
+                try:
+                    return await self._run(call, route, given)
+                except Taken:
+                    continue
+        raise Problem("idempotency_in_progress", retry_after=1)
+
+    async def _run(self, call: Call, route: Route, given: dict[str, Any]) -> Answer | Response:
+        result = await route.endpoint.handler(call, **given)
+        if isinstance(result, Response):
+            return result
+        if route.endpoint.idempotent and call.kept is None:
+            raise TypeError(f"{route.endpoint.path} kept no answer in the transaction of its effect")
+        return call.kept or route.answer(result)
+
+
+async def received(
+    route: Route, incoming: Incoming, limit: int, large: Callable[[], Awaitable[None]]
+) -> bytearray:
+    """The bytes of the body; where none is taken it may be empty or `{}`, whatever it calls itself."""
+    nothing = bytearray(b"{}")
+    if not incoming.present:
+        return nothing
+    if route.body is not None and route.body.model_fields:
+        incoming.require_json()
+        return await incoming.read(limit, large) or nothing
+    raw = await incoming.read(limit, large)
+    if bytes(raw.strip()) in (b"", b"{}"):
+        return nothing
+    incoming.require_json()
+    return raw
+
+
+def parse(route: Route, raw: bytearray) -> tuple[Any, BaseModel]:
+    value = strict_json.load(raw)
+    return value, check(route.body or Nothing, value)
+
+
+async def apart(raw: bytearray, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """Work on a body in a thread when it is so large that others would wait for it."""
+    if len(raw) > OFF_THE_LOOP:
+        return await asyncio.to_thread(work, *given, **named)
+    return work(*given, **named)
+
+
+def arguments(route: Route, scope: Scope, body: BaseModel) -> dict[str, Any]:
+    """What the handler names besides the call."""
+    given: dict[str, Any] = {}
+    parameters = query(route.query, scope["query_string"])
+    if route.query is not None:
+        given["query"] = parameters
+    if route.body is not None:
+        given["body"] = body
+    return given
+
+
+def every(scope: Scope, name: bytes) -> list[bytes]:
+    """All headers of one name."""
+    return [value for found, value in scope["headers"] if found == name]
+
+
+def revision(headers: list[bytes]) -> int | None:
+    """What `If-Match` asks for; `*` asks for nothing."""
+    if not headers or headers == [b"*"]:
+        return None
+    found = REVISION.fullmatch(headers[0].decode("latin-1"))
+    if found is None or len(headers) > 1:
+        raise Problem("invalid_request", 'If-Match takes one revision in quotes, such as "3", or *.')
+    return int(found[1])
+
+
+def dressing(send: Send, more: list[tuple[bytes, bytes]]) -> Send:
+    """Puts the headers of the API on a response that a handler made itself."""
+
+    async def dressed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = security.completed(list(message["headers"])) + more
+        await send(message)
+
+    return dressed

@@ -1,0 +1,190 @@
+"""What requests and answers are made of: bases of all models, and the types of text, number and time.
+
+A request is plain JSON values, never converted: a string is no number and no boolean (`exact`). An answer is
+built by name and written in camelCase.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, LiteralString
+
+import idna
+from pydantic import (
+    AliasGenerator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from esign.core import instant
+from esign.core.instant import Instant
+
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
+UNKNOWN_MEMBERS = 100
+
+
+def refusal(rule: LiteralString, message: str, at: str = "") -> PydanticCustomError:
+    """What a validator raises: a rule of contract 6, what is wrong, and the member meant, if it is one."""
+    return PydanticCustomError(rule, "{message}", {"message": message, "at": at})
+
+
+def exact(schema: CoreSchema) -> CoreSchema:
+    """The same schema with numbers and booleans strict; text, lists and objects are strict enough already."""
+    if isinstance(schema, dict):
+        if schema.get("type") in ("int", "float", "bool"):
+            schema["strict"] = True
+        for inner in schema.values():
+            exact(inner)
+    elif isinstance(schema, list | tuple):
+        for inner in schema:
+            exact(inner)
+    return schema
+
+
+class Schema(BaseModel):
+    """Base of every request body and object inside one: `null` for an optional member means absent."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    null_is_absent: ClassVar[bool] = True
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: type[BaseModel], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return exact(handler(source))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_nulls(cls, given: object) -> object:
+        if not isinstance(given, dict):
+            return given
+        if len(given) > len(cls.model_fields) + UNKNOWN_MEMBERS:
+            raise refusal("unknown_member", "This object has far too many members.")
+        if not cls.null_is_absent or None not in given.values():
+            return given
+        optional = {field.alias for field in cls.model_fields.values() if not field.is_required()}
+        return {name: value for name, value in given.items() if value is not None or name not in optional}
+
+
+class Patch(Schema):
+    """Base of a PATCH body: absent means unchanged (see `model_fields_set`), `null` means cleared."""
+
+    null_is_absent: ClassVar[bool] = False
+
+
+class Query(BaseModel):
+    """Base of query parameters, which are text: give each a type that reads text, such as `Limit`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+
+
+class Reply(BaseModel):
+    """Base of every answer: built by the names of its attributes, written in camelCase, nothing left out."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, alias_generator=AliasGenerator(serialization_alias=to_camel)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of text, trimmed, counted in code points: `Annotated[str, Line(1, 200)]`."""
+
+    least: int = 0
+    most: int | None = None
+    refused: re.Pattern[str] = CONTROL
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        text = core_schema.str_schema(
+            strict=True, strip_whitespace=True, min_length=self.least or None, max_length=self.most
+        )
+        return core_schema.no_info_before_validator_function(self.check, text)
+
+    def check(self, given: object) -> object:
+        if isinstance(given, str) and self.refused.search(given):
+            raise refusal("format", "Control characters and line separators are not allowed here.")
+        return given
+
+
+def Multiline(most: int, least: int = 0) -> Line:
+    """Text that may have line breaks and tabs: `Annotated[str, Multiline(5000)]`."""
+    return Line(least, most, CONTROL_BUT_LINES)
+
+
+ATOM = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u00a1-\U0010ffff-]+")
+LABEL = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)")
+
+
+def email(text: str) -> str:
+    """One address of RFC 5321 or 6531: atoms before the @, behind it a name with a dot that DNS can hold."""
+    wrong = refusal("format", "An email address such as ana@example.com.")
+    local, _, domain = text.rpartition("@")
+    if len(local.encode()) > 64 or not all(ATOM.fullmatch(part) for part in local.split(".")):
+        raise wrong
+    if not domain.isascii():
+        try:
+            domain = idna.encode(domain, uts46=True).decode()
+        except (idna.IDNAError, UnicodeError):
+            raise wrong from None
+    labels = domain.split(".")
+    if len(labels) < 2 or len(domain) > 253 or not all(map(LABEL.fullmatch, labels)) or labels[-1].isdigit():
+        raise wrong
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Then:
+    """A further rule on a text that `first` has accepted, with what OpenAPI calls it."""
+
+    first: Line
+    rule: Callable[[str], Any]
+    format: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        text = self.first.__get_pydantic_core_schema__(source, handler)
+        return core_schema.no_info_after_validator_function(self.rule, text)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        return {**handler(schema), "format": self.format}
+
+
+RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)")
+
+
+def timestamp(text: str) -> Instant:
+    """The instant that an RFC 3339 time names."""
+    try:
+        if RFC3339.fullmatch(text):
+            return instant.parse(text.upper())
+    except ValueError:
+        pass
+    raise refusal("format", "A time such as 2026-11-21T00:14:00Z.")
+
+
+def digits(text: object) -> object:
+    """A whole number as a query writes it: digits, nothing else."""
+    if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    raise refusal("type", "A whole number.")
+
+
+Email = Annotated[str, Then(Line(1, 254), email, "email")]
+Timestamp = Annotated[Instant, Then(Line(1, 40), timestamp, "date-time")]
+"""A time in a request, as the instant it names."""
+Moment = Annotated[
+    Instant,
+    PlainSerializer(instant.rfc3339, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-11-21T00:14:00.123Z"]}),
+]
+"""An instant in an answer, as a time."""
+Limit = Annotated[int, BeforeValidator(digits), Field(ge=1, le=100)]
+"""`?limit` of a list."""

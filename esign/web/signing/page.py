@@ -1,0 +1,183 @@
+"""What the page to sign shows: who asks, the facts, the people, the pages with their fields, and the form."""
+
+import re
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+from urllib.parse import quote
+from zoneinfo import ZoneInfo
+
+from markupsafe import Markup
+
+from esign.core import consent
+from esign.core.account import Organisation
+from esign.core.document import ACTING, Document, Mode, Page, Recipient, RecipientStatus
+from esign.core.instant import Instant, to_datetime
+from esign.core.value import needs_signature
+from esign.web.signing.steps import Place, Step, is_ink, letter_size, places, steps, written
+from esign.web.signing.words import Words
+
+HANDS = "abc"
+COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+DOTS_PER_POINT = 110 / 72  # of the page pictures
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What every page about a document needs; `locale` as it was asked for, `address` the link's path."""
+
+    document: Document
+    recipient: Recipient
+    organisation: Organisation
+    words: Words
+    locale: str
+    address: str
+
+    @property
+    def zone(self) -> str:
+        return self.organisation.time_zone
+
+    @property
+    def member(self) -> str | None:
+        """The person who sent it, if it was a person."""
+        by = self.document.created_by
+        return by.name if by.kind == "member" else None
+
+    @property
+    def sender(self) -> str:
+        return self.member or self.organisation.name
+
+    @property
+    def write_to(self) -> str | None:
+        """The address that questions go to, as a mailto link takes it."""
+        by = self.document.created_by
+        email = (by.email if by.kind == "member" else None) or self.organisation.reply_to
+        return quote(email, safe="@") if email else None
+
+
+def common(facts: Facts) -> dict[str, Any]:
+    """The names that the frame of every page uses."""
+    return {
+        "t": facts.words,
+        "document": facts.document,
+        "me": facts.recipient,
+        "organisation": facts.organisation,
+        "sender": facts.sender,
+        "member": facts.member,
+        "write_to": facts.write_to,
+        "address": facts.address,
+        "mark": initials(facts.organisation.name),
+        "brand": brand(facts.organisation.colour),
+        "test": facts.document.mode is Mode.TEST,
+    }
+
+
+def signing(facts: Facts, now: Instant) -> dict[str, Any]:
+    """Everything `sign.html` writes down."""
+    document, me, words = facts.document, facts.recipient, facts.words
+    today = to_datetime(now).astimezone(ZoneInfo(facts.zone)).date()
+    path = steps(me, words, facts.organisation.name, today)
+    asked = [step for step in path if not step.fixed]
+    total = document.page_count
+    laid: list[list[Place]] = [[] for _ in range(total)]
+    for place in places(document, me, path, words):
+        laid[place.field.page - 1].append(place)
+    return {
+        **common(facts),
+        "facts": facts_line(facts, total, len(asked)),
+        "people": people(facts),
+        "avatar": avatar(facts),
+        "pages": [
+            {
+                "number": n + 1,
+                "page": page,
+                "size": pixels(page),
+                "places": laid[n],
+                "steps": on_page(path, n + 1),
+            }
+            for n, page in enumerate(document.file.pages)
+        ],
+        "asked": asked,
+        "signature_apart": needs_signature(me),
+        "letter_size": letter_size,
+        "is_ink": is_ink,
+        "shown": lambda step: shown(step, words),
+        "consent": consent.text(facts.locale, document.title),
+        "consent_hash": consent.sha256(facts.locale),
+        "disclosure": consent.disclosure(facts.locale, facts.organisation.name),
+        "hands": HANDS,
+    }
+
+
+def on_page(path: tuple[Step, ...], number: int) -> list[Step]:
+    return [step for step in path if step.field.page == number]
+
+
+def shown(step: Step, words: Words) -> str:
+    """The value of a fixed step as the document will show it."""
+    if step.fixed and step.field.type == "date":
+        return written(step.value, step.field.options.get("format") or "YYYY-MM-DD", words)
+    return step.value
+
+
+def facts_line(facts: Facts, pages: int, fields: int) -> list[Markup]:
+    words = facts.words
+    line = [
+        words.count("pages", pages),
+        words.count("fields", fields) if fields else words("no_fields"),
+        words.count("minutes", ceil(pages * 0.5 + max(fields, 1) * 0.3)),
+    ]
+    if facts.document.expires_at is not None:
+        line.append(words("open_until", date=words.date(facts.document.expires_at, facts.zone)))
+    return line
+
+
+def people(facts: Facts) -> list[tuple[int, bool, Markup]]:
+    """Colour, whether it is the reader, and the sentence, for everybody who takes part."""
+    lines = []
+    for number, who in enumerate(facts.document.recipients):
+        mine = who.id == facts.recipient.id
+        key = "you_sign" if mine else part(who, facts.recipient)
+        lines.append((number % 8 + 1, mine, facts.words(key, name=who.name)))
+    return lines
+
+
+def part(who: Recipient, me: Recipient) -> str:
+    """The sentence about somebody else."""
+    if who.role not in ACTING:
+        return "gets_copy"
+    if who.status is RecipientStatus.COMPLETED:
+        return "has_signed"
+    return "signs_after" if who.order > me.order else "signs_too"
+
+
+def avatar(facts: Facts) -> tuple[str, int | None]:
+    """The sender's initials, in the colour they have as a recipient, if they are one."""
+    email = (facts.document.created_by.email or "").casefold()
+    for number, who in enumerate(facts.document.recipients):
+        if facts.member and who.email.casefold() == email:
+            return initials(facts.sender), number % 8 + 1
+    return initials(facts.sender), None
+
+
+def initials(name: str) -> str:
+    """At most two letters for a mark: Northlight Joinery is NJ."""
+    return "".join(part[0] for part in re.findall(r"\w+", name)[:2]).upper() or "e"
+
+
+def brand(colour: str) -> tuple[str, str]:
+    """The organisation's colour, and the ink that can be read on it."""
+    if not COLOUR.fullmatch(colour):
+        return "#3d4657", "#ffffff"
+    red, green, blue = (linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
+    luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return colour, "#ffffff" if 1.05 / (luminance + 0.05) >= 4.5 else "#1b2330"
+
+
+def linear(channel: float) -> float:
+    return channel / 12.92 if channel <= 0.04045 else float(((channel + 0.055) / 1.055) ** 2.4)
+
+
+def pixels(page: Page) -> tuple[int, int]:
+    """Width and height of the page's picture, so that its room is kept before it comes."""
+    return max(1, round(page.width * DOTS_PER_POINT)), max(1, round(page.height * DOTS_PER_POINT))

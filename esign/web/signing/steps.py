@@ -1,0 +1,201 @@
+"""A recipient's fields as the steps of a guided path, and their places on the pages."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from esign.core.document import INK, Document, Field, FieldType, Page, Recipient
+from esign.web.signing.words import Words
+
+SMALLEST, LARGEST, LINES = 6.0, 12.0, 10.0  # points, as the seal draws values
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to answer: a field, or all check boxes of a group. `fixed` ones are shown, not asked."""
+
+    field: Field
+    fields: tuple[Field, ...]
+    label: str
+    required: bool
+    fixed: bool
+    value: str
+    hint: str | None = None
+    least: int = 0
+    most: int | None = None
+
+    @property
+    def id(self) -> str:
+        return self.field.id
+
+    @property
+    def kind(self) -> str:
+        return "group" if len(self.fields) > 1 or self.field.options.get("group") else str(self.field.type)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A rectangle on a page: the reader's own (`step` set) or somebody else's (`said` says whose)."""
+
+    field: Field
+    colour: int
+    step: Step | None
+    label: str
+    said: str = ""
+
+
+def steps(recipient: Recipient, words: Words, organisation: str, today: date) -> tuple[Step, ...]:
+    """The recipient's fields in reading order, the boxes of a group together at the place of the first."""
+    ordered = sorted(recipient.fields, key=lambda f: (f.page, round(f.y), f.x))
+    groups: dict[str, list[Field]] = {}
+    for field in ordered:
+        groups.setdefault(group_of(field) or field.id, []).append(field)
+    return tuple(
+        a_group(boxes, words)
+        if group_of(boxes[0])
+        else a_field(boxes[0], recipient, words, organisation, today)
+        for boxes in groups.values()
+    )
+
+
+def group_of(field: Field) -> str | None:
+    """A key for the group of a check box that is the recipient's to tick."""
+    if field.type is not FieldType.CHECKBOX or field.read_only or not field.options.get("group"):
+        return None
+    return f"group {field.options['group']}"
+
+
+def a_field(field: Field, recipient: Recipient, words: Words, organisation: str, today: date) -> Step:
+    value, fixed, hint = field.value, field.read_only, None
+    autofill = field.options.get("autofill", True)
+    if field.read_only:
+        hint = words("filled_by", organisation=organisation)
+    elif field.type is FieldType.DATE and autofill:
+        value, fixed, hint = today.isoformat(), True, words("day_you_finish")
+    elif field.type is FieldType.EMAIL and autofill:
+        value, fixed, hint = recipient.email, True, words("your_address")
+    elif field.type is FieldType.NAME and autofill and value is None:
+        value = recipient.name
+    return Step(
+        field,
+        (field,),
+        label_of(field, words),
+        field.required,
+        fixed,
+        str(value) if isinstance(value, str) else "true" if value is True else "",
+        hint or hint_of(field, words),
+    )
+
+
+def a_group(boxes: Sequence[Field], words: Words) -> Step:
+    least = max(box.options.get("minChecked") or 0 for box in boxes)
+    limits = [box.options["maxChecked"] for box in boxes if box.options.get("maxChecked") is not None]
+    most = min(limits) if limits else None
+    return Step(
+        boxes[0],
+        tuple(boxes),
+        group_label(least, most, len(boxes), words),
+        least > 0 or any(box.required for box in boxes),
+        False,
+        "",
+        None,
+        least,
+        most,
+    )
+
+
+def group_label(least: int, most: int | None, boxes: int, words: Words) -> str:
+    """How many of the boxes to tick: the group's own name is for programs."""
+    if most is None or most >= boxes:
+        return words.count("group_min", least) if least else words("group_any")
+    if least == most:
+        return words.count("group_exactly", most)
+    return words("group_between", min=least, max=most) if least else words.count("group_max", most)
+
+
+def hint_of(field: Field, words: Words) -> str | None:
+    """What is expected, where that is not plain from the field itself."""
+    options = field.options
+    if field.type is FieldType.TEXT:
+        pattern = options.get("pattern") or "none"
+        if f"hint_{pattern}" in words.catalogue:
+            return words(f"hint_{pattern}")
+        most = options.get("maxLength")
+        return between(
+            "hint_length", options.get("minLength") or None, most if most and most <= 100 else None, words
+        )
+    if field.type is FieldType.NUMBER:
+        ends = between("hint_range", options.get("min"), options.get("max"), words)
+        decimals = options.get("decimals")
+        return ends or (
+            None
+            if decimals is None
+            else words("hint_decimals", n=decimals)
+            if decimals
+            else words("hint_whole")
+        )
+    if field.type is FieldType.DATE:
+        least, most = (spelt(options[end], words) if options.get(end) else None for end in ("min", "max"))
+        return between("hint_range", least, most, words)
+    return None
+
+
+def between(key: str, least: object, most: object, words: Words) -> str | None:
+    if least is not None and most is not None:
+        return words(f"{key}_both", min=least, max=most)
+    if least is not None:
+        return words(f"{key}_min", min=least)
+    return words(f"{key}_max", max=most) if most is not None else None
+
+
+def spelt(iso: str, words: Words) -> str:
+    """`2026-12-14` as 14 December 2026."""
+    day = date.fromisoformat(iso)
+    month = words.catalogue["months"][day.month - 1]
+    return str(words.catalogue["date"].format(day=day.day, month=month, year=day.year))
+
+
+def written(iso: str, pattern: str, words: Words) -> str:
+    """A date in the format of its field, as the seal writes it."""
+    day = date.fromisoformat(iso)
+    return {
+        "DD/MM/YYYY": f"{day.day:02}/{day.month:02}/{day.year:04}",
+        "MM/DD/YYYY": f"{day.month:02}/{day.day:02}/{day.year:04}",
+        "D MMM YYYY": f"{day.day} {words.catalogue['months_short'][day.month - 1]} {day.year:04}",
+    }.get(pattern, iso)
+
+
+def label_of(field: Field, words: Words) -> str:
+    return field.label or str(words(f"type_{field.type}"))
+
+
+def places(document: Document, me: Recipient, path: Sequence[Step], words: Words) -> Iterator[Place]:
+    """Every field of the document as it lies on its page; other people's without what they filled in."""
+    mine = {field.id: step for step in path for field in step.fields}
+    for number, recipient in enumerate(document.recipients):
+        colour = number % 8 + 1
+        for field in recipient.fields:
+            label = label_of(field, words)
+            if recipient.id == me.id:
+                yield Place(field, colour, mine[field.id], label)
+            elif field.type is FieldType.SIGNATURE:
+                yield Place(field, colour, None, words("other_signs", name=recipient.name))
+            else:
+                said = words("other_fills", name=recipient.name, label=label)
+                yield Place(field, colour, None, "" if field.type is FieldType.CHECKBOX else label, said)
+
+
+def letter_size(field: Field, page: Page) -> float:
+    """The size in points at which the seal begins to write the value (it shrinks from there to fit)."""
+    if field.font_size:
+        return field.font_size
+    if field.options.get("multiline"):
+        return LINES
+    height = field.height / 100 * page.height
+    if field.type is FieldType.RADIO and field.options.get("layout", "vertical") == "vertical":
+        height /= len(field.options["options"])
+    return max(SMALLEST, min(LARGEST, height * 0.66))
+
+
+def is_ink(field: Field) -> bool:
+    return field.type in INK

@@ -1,0 +1,76 @@
+// The two deliberate acts: sign and finish, and decline.
+
+import { $, $$, label, open, picture, post, t, tell } from "./dom.js";
+import { answers, isInk, shown, value } from "./checks.js";
+import { all, apart, check, correct, go, settled } from "./path.js";
+
+const box = $("#finish"), tick = $("#consent"), done = $("#finish-done");
+
+export function review() {
+  if (!settled()) return;
+  $("#review").replaceChildren(...all.map(row));
+  $("#review").hidden = !all.length;
+  tell($("#finish-error"));
+  open(box);
+}
+
+function row(a) {
+  const line = document.createElement("div"), dd = document.createElement("dd");
+  dd.dir = "auto";
+  if (a.ink) dd.append(Object.assign(picture(a.ink.url), { alt: t("yourMark", { label: a.label }) }));
+  else dd.textContent = (isInk(a.kind) ? "" : shown(a)) || t("leftEmpty");
+  if (!value(a) && a.kind !== "checkbox") dd.className = "soft";
+  line.append(label(a.label, "", "dt"), dd);
+  if (a.kind !== "fixed") {
+    const change = Object.assign(label(t("change"), "link", "button"), { type: "button", ariaLabel: t("changeThis", { label: a.label }) });
+    change.addEventListener("click", () => { box.close(); go(a); });
+    const last = document.createElement("dd");
+    last.append(change);
+    line.append(last);
+  }
+  return line;
+}
+
+function agreed() {
+  $("#consent-error").hidden = tick.checked;
+  tick.setAttribute("aria-invalid", String(!tick.checked));
+  tick.closest(".choice").classList.toggle("bad", !tick.checked);
+  if (!tick.checked) tick.focus();
+  return tick.checked;
+}
+tick.addEventListener("change", () => { if (tick.checked) agreed(); });
+
+/** Sends once, whatever is pressed how often; when it failed, the button comes back with a sentence. */
+async function act(button, busy, name, body, error, corrected) {
+  if (button.ariaBusy === "true") return;
+  const words = button.textContent;
+  button.ariaBusy = "true"; button.disabled = true; button.textContent = busy;
+  tell(error);
+  const answer = await post(name, body);
+  if (answer.ok || answer.stale) return location.reload();
+  button.ariaBusy = null; button.disabled = false; button.textContent = words;
+  if (answer.details && corrected(answer.details)) return;
+  tell(error, answer.message ?? answer.details[0].message);
+  button.focus();
+}
+
+done.addEventListener("click", () => {
+  if (apart && !check(apart, true)) return apart.control.focus();
+  if (!agreed()) return;
+  const given = answers(apart ? [...all, apart] : all);
+  act(done, t("finishing"), "complete", { answers: given, consent: box.dataset.consent }, $("#finish-error"), (details) => {
+    if (details.every(({ path }) => path === "/answers/signature")) { correct(details); apart?.control.focus(); return Boolean(apart); }
+    if (!details.some(({ path }) => path.startsWith("/answers/"))) return false;
+    box.close();
+    return correct(details);
+  });
+});
+
+$("#decline-done").addEventListener("click", ({ currentTarget }) => {
+  const reason = $("#reason").value.trim() || null;
+  act(currentTarget, t("declining"), "decline", { reason }, $("#decline-error"), () => false);
+});
+
+$$("[data-open]").forEach((button) => button.addEventListener("click", () => { $("#menu").hidePopover(); open($(button.dataset.open)); }));
+$$("[data-close]").forEach((button) => button.addEventListener("click", () => button.closest("dialog").close()));
+$$("dialog.sheet").forEach((sheet) => sheet.addEventListener("click", (event) => { if (event.target === sheet && sheet.id !== "adopt") sheet.close(); }));

@@ -1,0 +1,266 @@
+// The guided path through the fields. One control per step: it lives in the form and is lent to the dock while its step is active.
+
+import { $, $$, label, picture, say, t } from "./dom.js";
+import { isInk, missing, shown, value, wrong } from "./checks.js";
+import { askInk } from "./ink.js";
+import { bring, readable, setZoom, tight } from "./reading.js";
+
+const [dock, slot, next, back, text, meter] = ["#dock", "#slot", "#next", "#back", "#dock-text", "#meter"].map((s) => $(s));
+
+export const all = $$("#answers [data-step]").map(read);
+export const apart = $("#apart") && read($("#apart"));
+const path = all.filter((a) => a.kind !== "fixed");
+const adopted = {};
+let active = null, review = () => {};
+
+function read(box) {
+  const controls = $$("[data-field]", box);
+  const ids = [...new Set(controls.map((control) => control.dataset.field))];
+  return {
+    box, id: box.dataset.step, kind: box.dataset.kind, label: box.dataset.label, required: "required" in box.dataset,
+    allowed: (box.dataset.allowed ?? "").split(" "), control: controls[0], controls, ink: null, told: null,
+    parts: ids.map((id) => ({ id, place: $(`#f-${id}`), control: controls.find((control) => control.dataset.field === id) })),
+    mark: box.parentNode.insertBefore(document.createComment(""), box),
+  };
+}
+
+const open = () => path.filter((a) => missing(a) || a.box.classList.contains("wrong"));
+const focusable = (a) => $("input:checked, input, select, textarea, .put", a.box);
+
+function paint(a) {
+  const bad = a.box.classList.contains("wrong"), filled = Boolean(value(a)), wordy = !isInk(a.kind) && a.kind !== "checkbox" && a.kind !== "group";
+  if (isInk(a.kind)) paintPut(a);
+  for (const { place, control } of a.parts) {
+    if (!place) continue;
+    const on = a.kind === "group" ? control.checked : filled;
+    place.classList.toggle("filled", on && !bad);
+    place.classList.toggle("problem", bad);
+    const key = bad ? "stateWrong" : !on ? (a.required ? "stateNeeded" : "stateOptional") : wordy ? "stateFilled" : "stateDone";
+    place.setAttribute("aria-label", t(key, { label: place.dataset.label, value: wordy ? shown(a) : "" }));
+    if (isInk(a.kind)) paintInk(place, a.ink);
+    else if (a.kind === "radio") for (const one of $$(".option", place)) one.classList.toggle("chosen", one.dataset.option === value(a));
+    else if (wordy) $(".f-text", place).textContent = filled ? shown(a) : place.dataset.label;
+    shrink(place, filled && wordy);
+  }
+}
+
+function paintInk(place, ink) {
+  $("img", place)?.remove();
+  $(".f-text", place).hidden = Boolean(ink);
+  if (!ink) return;
+  const img = picture(ink.url);
+  if (ink.widest) img.style.setProperty("--widest", ink.widest);
+  place.prepend(img);
+}
+
+function paintPut(a) {
+  a.control.classList.toggle("has", Boolean(a.ink));
+  const ask = label(t(a.kind === "signature" ? "addSignature" : "addInitials"));
+  a.control.replaceChildren(...(a.ink ? [picture(a.ink.url), label(t("change"), "again")] : [ask]));
+}
+
+/** Letters shrink until the value fits its place, as the seal shrinks them; never below 6 points. */
+function shrink(place, filled) {
+  place.style.setProperty("--fit", 1);
+  const size = Number(getComputedStyle(place).getPropertyValue("--s")) || 10, least = Math.min(1, 6 / size);
+  if (!place.clientWidth || (!filled && !place.classList.contains("radio"))) return;
+  for (let k = 1; k > least && $$(".f-text", place).some((words) => words.scrollWidth > words.clientWidth + 1 || words.scrollHeight > place.clientHeight + 2); ) {
+    k = Math.max(least, k * 0.94);
+    place.style.setProperty("--fit", k);
+  }
+}
+
+// The button keeps its nodes: replacing them between press and release would swallow the click.
+function step(does, action, name, count = "") {
+  next.dataset.does = does;
+  next.dataset.action = action;
+  $("span", next).textContent = name;
+  $(".count", next).textContent = count;
+  $(".count", next).hidden = !count;
+}
+
+function bar() {
+  const left = open(), needed = path.filter((a) => a.required), done = needed.filter((a) => !left.includes(a)).length, total = needed.length;
+  meter.style.setProperty("--done", total ? done / total : 1);
+  meter.setAttribute("aria-valuenow", done);
+  meter.setAttribute("aria-valuetext", t("progress", { done, all: total }));
+  dock.classList.toggle("filling", Boolean(active));
+  back.hidden = slot.hidden = !active;
+  if (active) {
+    const here = path.indexOf(active), count = t("place", { here: here + 1, all: path.length });
+    back.disabled = here === 0;
+    if (isInk(active.kind) && !active.ink) return step("ink", "sign", t(active.kind === "signature" ? "signHere" : "initialHere"), count);
+    if (!active.required && !value(active)) return step("next", "next", t("skip"), count);
+    if (left.length || here < path.length - 1) return step("next", "next", t("next"), count);
+    return step("review", "next", t("review"));
+  }
+  if (!left.length) {
+    step("review", "next", t("review"));
+    return text.replaceChildren(t(path.length ? "allFilled" : "nothingToFill"), label(t("allFilledMore"), "", "small"));
+  }
+  const begun = path.some((a) => value(a) && !missing(a) && a.touched);
+  step("go", begun ? "next" : "sign", t(begun ? "carryOn" : "start"));
+  const count = begun ? t("leftOver", { left: left.length }) : t(path.length === 1 ? "toFillOne" : "toFill", { all: path.length });
+  text.replaceChildren(count, label(t("notFinal"), "", "small"));
+}
+
+export function leave() {
+  if (active) {
+    for (const { place } of active.parts) place?.classList.remove("active");
+    active.mark.after(active.box);
+    active = null;
+  }
+  bar();
+}
+
+export function go(a, focus = true) {
+  leave();
+  if (document.body.classList.contains("as-form")) {
+    a.box.scrollIntoView({ block: "center" });
+    return focusable(a)?.focus({ preventScroll: true });
+  }
+  active = a;
+  slot.append(a.box);
+  for (const { place } of a.parts) place.classList.add("active");
+  bar(); readable();
+  bring(a.parts[0].place);
+  if (focus) focusable(a)?.focus({ preventScroll: true });
+  say(t("nowAt", { label: a.label, here: path.indexOf(a) + 1, all: path.length }));
+}
+
+/** Shows at the step what is wrong with it; with `whole`, also what is missing. */
+export function check(a, whole = false) {
+  const message = wrong(a) || (whole ? missing(a) : "");
+  const line = $(".error", a.box);
+  a.box.classList.toggle("wrong", Boolean(message));
+  for (const control of a.controls) message ? control.setAttribute("aria-invalid", "true") : control.removeAttribute("aria-invalid");
+  line.hidden = !message;
+  $("span", line).textContent = message;
+  paint(a);
+  return !message;
+}
+
+function forward() {
+  if (next.dataset.does === "review") return review();
+  if (next.dataset.does === "ink") return adopt(active);
+  if (!active) return go(open()[0] ?? path[0]);
+  if (!check(active)) { bring(active.parts[0].place); return focusable(active).focus({ preventScroll: true }); }
+  const here = path.indexOf(active), bad = path.find((a) => a.box.classList.contains("wrong"));
+  const after = bad ?? path[here + 1] ?? open()[0];
+  if (after) return go(after);
+  rest();
+}
+
+function rest() { leave(); setZoom(1); }
+
+/** Everything checked once more: what needs a correction is listed, and the first of it becomes active. */
+export function settled() {
+  const bad = path.filter((a) => !check(a, true));
+  list(bad);
+  if (bad.length) go(bad[0]); else rest();
+  return !bad.length;
+}
+
+/** What the service said about answers: kept at each step until its value changes. */
+export function correct(details) {
+  for (const { path: pointer, message } of details) {
+    const id = pointer.replace("/answers/", ""), a = [...path, apart].find((one) => one?.parts.some((part) => part.id === id));
+    if (a) { a.told = { value: value(a), message }; check(a); }
+  }
+  const bad = path.filter((a) => a.box.classList.contains("wrong"));
+  list(bad);
+  if (bad.length) go(bad[0]);
+  return bad.length > 0;
+}
+
+function list(bad) {
+  const box = $("#problems");
+  box.hidden = !bad.length;
+  $("h2", box).textContent = bad.length === 1 ? t("correctOne") : t("correctSome", { n: bad.length });
+  $("ul", box).replaceChildren(...bad.map((a) => {
+    const row = document.createElement("li"), button = Object.assign(label(a.label, "link", "button"), { type: "button" });
+    button.addEventListener("click", () => go(a));
+    row.append(button, `: ${$(".error span", a.box).textContent}`);
+    return row;
+  }));
+}
+const relist = () => { if (!$("#problems").hidden) list(path.filter((a) => a.box.classList.contains("wrong"))); };
+
+/* signature and initials: adopted once, then a press puts them in place */
+export function adopt(a, again = false) {
+  const ink = adopted[a.kind];
+  if (ink && !again && a.allowed.includes(ink.kind)) return put(a, ink);
+  askInk(a.kind, a.allowed, (given) => { adopted[a.kind] = given; put(a, given); });
+}
+
+function put(a, ink) {
+  a.ink = ink; a.touched = true;
+  check(a); relist();
+  say(t("placed", { label: a.label }));
+  if (a === apart) return a.control.focus();
+  go(a, false);
+  next.focus({ preventScroll: true });
+}
+
+function pressed(a, { control }, event) {
+  const option = event.target.closest("[data-option]"), near = tight();
+  go(a);
+  if (isInk(a.kind) && !a.ink) return adopt(a);
+  if (near) return; // too small to be sure: the dock asks
+  if (a.kind === "checkbox" || a.kind === "group") control.click();
+  if (option) a.controls.find((one) => one.value === option.dataset.option)?.click();
+}
+
+function watch(a) {
+  paint(a);
+  a.box.addEventListener("input", () => { a.touched = true; if (a.box.classList.contains("wrong")) { check(a); relist(); } else paint(a); bar(); });
+  a.box.addEventListener("change", (event) => { only(a, event.target); check(a); relist(); bar(); });
+  $(".put", a.box)?.addEventListener("click", () => adopt(a, Boolean(a.ink)));
+  if (a !== apart) for (const part of a.parts) part.place?.addEventListener("click", (event) => pressed(a, part, event));
+}
+
+/** Boxes of which one may be ticked behave as radio buttons do. */
+function only(a, ticked) {
+  if (a.box.dataset.most === "1" && ticked.checked) for (const { control } of a.parts) control.checked = control === ticked;
+}
+
+export function begin(onReview) {
+  review = onReview;
+  for (const a of [...path, apart]) if (a) watch(a);
+  for (const place of $$(".field.fixed")) shrink(place, true);
+  next.addEventListener("click", forward);
+  back.addEventListener("click", () => path.indexOf(active) > 0 && go(path[path.indexOf(active) - 1]));
+  $("#answers").addEventListener("submit", (event) => { event.preventDefault(); forward(); });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && active && event.target.matches("#slot input")) { event.preventDefault(); forward(); }
+    if (event.key === "Escape" && active && !$("dialog[open], [popover]:popover-open")) { const { place } = active.parts[0]; rest(); place.focus(); }
+  });
+  $$("[data-view]").forEach((button) => button.addEventListener("click", () => view(button.dataset.view)));
+  $$("[data-see]").forEach((button) => button.addEventListener("click", () => { view("page"); $(`#page-${button.dataset.see}`).scrollIntoView({ block: "start" }); }));
+  smallPages();
+  bar();
+  if (location.hash === "#form" && path.length) view("form");
+}
+
+function view(name) {
+  leave();
+  document.body.classList.toggle("as-form", name === "form");
+  $$("[data-view]").forEach((button) => button.setAttribute("aria-pressed", button.dataset.view === name));
+  for (const a of path) paint(a);
+  say(t(name === "form" ? "viewForm" : "viewPage"));
+}
+
+// Where the page is too small to hit a field, fields leave the tab order (the dock leads to them), and a press close to one means that one.
+function smallPages() {
+  const places = path.flatMap((a) => a.parts.map(({ place }) => place)), sheets = $(".sheets");
+  new ResizeObserver(() => { for (const place of places) place.tabIndex = tight() ? -1 : 0; }).observe(sheets);
+  sheets.addEventListener("click", (event) => {
+    if (event.target.closest("button")) return;
+    const far = (place) => {
+      const box = place.getBoundingClientRect();
+      return Math.hypot(Math.max(box.left - event.clientX, 0, event.clientX - box.right), Math.max(box.top - event.clientY, 0, event.clientY - box.bottom));
+    };
+    const near = places.reduce((best, place) => (!best || far(place) < far(best) ? place : best), null);
+    if (near && far(near) < 20) near.click();
+  });
+}

@@ -1,0 +1,43 @@
+// The signer's pages: which parts this page has, and what it tells the service by itself.
+
+import { $, post, state, t } from "./dom.js";
+
+const shown = document.body.dataset.state;
+
+if (shown === "open") {
+  const [path, finish] = await Promise.all([import("./path.js"), import("./finish.js")]);
+  path.begin(finish.review);
+  viewed();
+  const toast = $("#toast");
+  for (const event of ["offline", "online"]) addEventListener(event, () => { toast.hidden = event === "online"; toast.textContent = t("offline"); });
+}
+
+/** Only a page that somebody has before their eyes was viewed; once. */
+function viewed() {
+  if (document.visibilityState === "visible") return post("view", {});
+  document.addEventListener("visibilitychange", viewed, { once: true });
+}
+
+async function reloadIfChanged() {
+  const now = await state();
+  if (now && now !== shown) location.reload();
+}
+
+if (shown === "sealing") {
+  const waits = [1, 2, 4, 8];
+  const ask = async () => { await reloadIfChanged(); setTimeout(ask, (waits.shift() ?? 10) * 1000); };
+  setTimeout(ask, waits.shift() * 1000);
+  setTimeout(late, 30_000);
+}
+
+/** Sealing takes longer: say so, and that nothing is lost. */
+function late() {
+  const words = $("#late").content.cloneNode(true);
+  document.title = words.querySelector("h1").textContent;
+  $("#title").textContent = document.title;
+  $("#lead").replaceChildren(...words.querySelector("p").childNodes);
+  $(".disc").classList.add("warn");
+}
+
+if (shown === "sealing" || shown === "waiting") document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && reloadIfChanged());
+addEventListener("pageshow", (event) => event.persisted && reloadIfChanged());

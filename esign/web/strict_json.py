@@ -1,0 +1,76 @@
+"""One strict reader of JSON: what parsers disagree about never gets further (contract 3.1, Bodies)."""
+
+import json
+from math import isinf
+from typing import Any
+
+from esign.core.errors import Problem
+
+DEPTH = 20
+VALUES = 1_000_000
+
+
+def load(body: bytes | bytearray) -> Any:
+    """The one JSON value in `body`; a whole number is an int however it is written; raises `invalid_json`."""
+    if len(body) > VALUES and sum(map(body.count, (b",", b"[", b"{"))) > VALUES:
+        raise Problem("invalid_json", f"The body holds more than {VALUES:,} values.")
+    try:
+        value = DECODER.decode(body.decode())
+        if b"\\ud" in body or b"\\uD" in body:
+            json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate is no character
+    except UnicodeError:
+        raise Problem("invalid_json", "The body is not text in UTF-8.") from None
+    except RecursionError:
+        raise too_deep() from None
+    except ValueError as error:
+        raise Problem("invalid_json", f"The body is not one JSON value: {error}.") from None
+    if depth_exceeded(value):
+        raise too_deep()
+    return value
+
+
+def too_deep() -> Problem:
+    return Problem("invalid_json", f"The body is nested more than {DEPTH} levels deep.")
+
+
+def depth_exceeded(value: Any) -> bool:
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(DEPTH):
+        if not level:
+            return False
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+    return bool(level)
+
+
+def unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(members)
+    if len(value) != len(members):
+        raise ValueError("a member is given twice in one object")
+    return value
+
+
+def whole(digits: str) -> int:
+    if len(digits) > 300:
+        real(digits)
+    return int(digits)
+
+
+def real(digits: str) -> float | int:
+    number = float(digits)
+    if isinf(number):
+        raise ValueError("a number is too large")
+    return int(number) if number.is_integer() else number
+
+
+def constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON value")
+
+
+DECODER = json.JSONDecoder(
+    object_pairs_hook=unique, parse_int=whole, parse_float=real, parse_constant=constant
+)

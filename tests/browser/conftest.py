@@ -1,0 +1,110 @@
+"""A real server with the signing pages over an in-memory port, and a real browser."""
+
+import asyncio
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+from tests.web.signing.client import LINK, application
+from tests.web.signing.port import MemoryPort
+
+ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+CHROMIUM = "/usr/bin/chromium"
+
+
+@contextmanager
+def serving(port: MemoryPort) -> Iterator[str]:
+    """The address of the link while the server runs."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(application(port), log_level="error", lifespan="off"))
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}{LINK}"
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = Path(os.environ.get("ESIGN_SHOTS") or tmp_path_factory.mktemp("shots"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+class Visits:
+    """Opens links; remembers what the pages' consoles said, which must be nothing but what was excused."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self.open = ExitStack()
+        self.said: list[str] = []
+
+    def __call__(
+        self,
+        port: MemoryPort,
+        *,
+        width: int = 360,
+        height: int = 740,
+        dark: bool = False,
+        excused: str | None = None,
+        clock: bool = False,
+        **more: Any,
+    ) -> Page:
+        address = self.open.enter_context(serving(port))
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height},
+            device_scale_factor=2 if width < 600 else 1,
+            has_touch=width < 600,
+            color_scheme="dark" if dark else "light",
+            locale="en-GB",
+            **more,
+        )
+        self.open.callback(context.close)
+        page = context.new_page()
+        page.set_default_timeout(5_000)
+
+        def heard(message: ConsoleMessage) -> None:
+            if message.type in ("error", "warning") and not (excused and excused in message.text):
+                self.said.append(message.text)
+
+        page.on("console", heard)
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+        if clock:
+            page.clock.install()
+        page.goto(address)
+        return page
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visits]:
+    visits = Visits(browser)
+    with visits.open:
+        yield visits
+    assert visits.said == []

@@ -1,0 +1,84 @@
+"""A mail server on loopback that keeps what it takes and says what it is told to say."""
+
+import contextlib
+import ssl
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import SMTP as POLICY
+from typing import Any
+
+from aiosmtpd.controller import UnthreadedController
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+
+USER, PASSWORD = "esign", "correct horse"
+
+
+@dataclass
+class Server:
+    """`says` maps a step (`mail`, `rcpt`, `data`) to the answer given there instead of the usual one."""
+
+    says: dict[str, str] = field(default_factory=dict)
+    port: int = 0
+    envelopes: list[Envelope] = field(default_factory=list)
+    encrypted: list[bool] = field(default_factory=list)
+
+    @property
+    def messages(self) -> list[EmailMessage]:
+        parsed = [message_from_bytes(bytes(sent.content or b""), policy=POLICY) for sent in self.envelopes]
+        return [message for message in parsed if isinstance(message, EmailMessage)]
+
+    async def handle_MAIL(
+        self, _: SMTP, __: Session, envelope: Envelope, sender: str, options: list[str]
+    ) -> str:
+        if "mail" in self.says:
+            return self.says["mail"]
+        envelope.mail_from = sender
+        envelope.mail_options += options
+        return "250 OK"
+
+    async def handle_RCPT(self, _: SMTP, __: Session, envelope: Envelope, to: str, options: list[str]) -> str:
+        if "rcpt" in self.says:
+            return self.says["rcpt"]
+        envelope.rcpt_tos.append(to)
+        return "250 OK"
+
+    async def handle_DATA(self, _: SMTP, session: Session, envelope: Envelope) -> str:
+        if "data" in self.says:
+            return self.says["data"]
+        self.envelopes.append(envelope)
+        self.encrypted.append(session.ssl is not None)
+        return "250 2.0.0 taken as q-123"
+
+
+def authenticate(_: Any, __: Any, ___: Any, ____: str, data: Any) -> AuthResult:
+    fine = isinstance(data, LoginPassword) and (data.login, data.password) == (
+        USER.encode(),
+        PASSWORD.encode(),
+    )
+    return AuthResult(success=fine)
+
+
+@contextlib.asynccontextmanager
+async def serving(
+    tls: ssl.SSLContext | None = None,
+    *,
+    smtps: bool = False,
+    says: dict[str, str] | None = None,
+    **options: Any,
+) -> AsyncIterator[Server]:
+    """`tls` offers STARTTLS, with `smtps` TLS from the first byte; `options` are those of aiosmtpd."""
+    server = Server(says or {})
+    if smtps:
+        options["ssl_context"] = tls
+    elif tls:
+        options |= {"tls_context": tls, "require_starttls": True}
+    controller = UnthreadedController(server, hostname="127.0.0.1", port=0, **options)
+    listener = await controller._create_server()
+    server.port = listener.sockets[0].getsockname()[1]
+    try:
+        yield server
+    finally:
+        listener.close()
+        await listener.wait_closed()

@@ -1,0 +1,288 @@
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from esign.mail.letters import Declined, Reader, Signed, completed, declined, expired, invitation, reminder
+from esign.mail.sheet import Letterhead, mark
+from esign.mail.words import languages, phrases, words
+from tests.mail.samples import (
+    AWKWARD,
+    COMPLETED,
+    DECLINED,
+    EXPIRED,
+    HEAD,
+    INVITATION,
+    LINK,
+    MESSAGE,
+    REMINDER,
+    TITLE,
+    UNTIL,
+    at,
+    letters,
+)
+
+
+class Shown(HTMLParser):
+    """What a reader of the HTML sees, and every tag and address in it."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.words = ""
+        self.tags: set[str] = set()
+        self.links: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.links += [
+            value or "" for name, value in attrs if name in ("href", "src", "background", "action")
+        ]
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_an_invitation_says_who_asks_for_what_until_when() -> None:
+    letter = invitation(INVITATION)
+
+    assert letter.subject == "Please sign: Joinery agreement, 14 Linden Row"
+    for part in (
+        "Mira Okafor asks you to sign “Joinery agreement, 14 Linden Row”",
+        "Hello Jonas Weber,",
+        MESSAGE,
+        "Read and sign",
+        "3 pages, 7 fields, about 3 minutes",
+        "20 December 2026, 14:00 CET",
+        "Mira Okafor, Northlight Joinery",
+        "Sent for Northlight Joinery by esign.",
+    ):
+        assert part in flat(letter.text)
+        assert part in flat(Shown(letter.html).words)
+
+
+def test_the_link_is_the_only_address_in_the_letter() -> None:
+    letter = invitation(INVITATION)
+
+    assert Shown(letter.html).links == [LINK]
+    assert re.findall(r"https?://\S+", letter.text) == [LINK]
+    assert f"\n{LINK}\n" in letter.text
+
+
+@pytest.mark.parametrize("name", list(letters()))
+def test_no_letter_loads_anything_or_runs_anything(name: str) -> None:
+    shown = Shown(letters()[name].html)
+
+    assert not shown.tags & {"script", "img", "link", "iframe", "form", "object", "svg"}
+    assert set(shown.links) <= {LINK}
+
+
+@pytest.mark.parametrize("name", [name for name in letters() if name != "awkward"])
+def test_the_text_twin_stays_within_72_columns(name: str) -> None:
+    lines = letters()[name].text.splitlines()
+
+    assert max(len(line) for line in lines if not line.startswith("https://")) <= 72
+
+
+def test_a_custom_subject_replaces_the_usual_one() -> None:
+    assert invitation(replace(INVITATION, subject="Your kitchen")).subject == "Your kitchen"
+
+
+def test_test_mode_marks_subject_and_letter() -> None:
+    head = replace(HEAD, test=True)
+    for letter in (
+        invitation(replace(INVITATION, head=head, subject="Your kitchen")),
+        reminder(replace(REMINDER, head=head)),
+        completed(replace(COMPLETED, head=head)),
+        declined(replace(DECLINED, head=head)),
+        expired(replace(EXPIRED, head=head)),
+    ):
+        assert letter.subject.startswith("[TEST] ")
+        assert letter.text.startswith("This is a test. Nothing in it has any legal effect.\n\n")
+        assert "This is a test." in Shown(letter.html).words
+
+
+def test_a_live_letter_does_not_speak_of_tests() -> None:
+    letter = invitation(INVITATION)
+
+    assert "TEST" not in letter.subject
+    assert "This is a test" not in letter.text + letter.html
+
+
+def test_without_a_person_the_organisation_asks() -> None:
+    text = invitation(replace(INVITATION, sender=None)).text
+
+    assert text.startswith("Northlight Joinery asks you to sign")
+    assert "From        Northlight Joinery\n" in text
+
+
+def test_without_message_fields_and_end_their_places_are_left_out() -> None:
+    letter = invitation(replace(INVITATION, message=None, fields=0, until=None, pages=1, minutes=1))
+
+    assert "1 page, about 1 minute\n" in letter.text
+    assert "writes:" not in letter.text
+    assert "Open until" not in letter.text + letter.html
+    assert 'class="note"' not in letter.html
+
+
+def test_what_people_write_is_escaped_and_shown_as_written() -> None:
+    letter = invitation(AWKWARD)
+    shown = Shown(letter.html)
+
+    assert "script" not in shown.tags
+    assert '<script>alert("1")</script> & {{ 7 * 7 }} {title} %s' in flat(shown.words)
+    assert '<script>alert("1")</script> & {{ 7 * 7 }} {title} %s' in flat(letter.text)
+    assert "<b>Third</b> paragraph" in shown.words
+
+
+def test_a_message_keeps_its_paragraphs_and_lines() -> None:
+    text = invitation(replace(INVITATION, message="One\r\ntwo\r\n \r\n\r\nthree\rfour")).text
+    html = invitation(replace(INVITATION, message="One\r\ntwo\r\n \r\n\r\nthree\rfour")).html
+
+    assert "Mira Okafor writes:\n  One\n  two\n\n  three\n  four\n\n" in text
+    assert "One<br>two</p>" in html
+    assert "three<br>four</p>" in html
+
+
+def test_line_ends_in_names_and_titles_become_spaces() -> None:
+    facts = replace(INVITATION, title="A\r\nBcc: x@evil.test", to="Jo\u2028nas\x00", subject="B\nC")
+    letter = invitation(facts)
+
+    assert letter.subject == "B C"
+    assert "“A Bcc: x@evil.test”" in letter.text
+    assert "Hello Jo nas,\n" in letter.text
+
+
+def test_a_reminder_says_what_is_filled_in_and_how_long_there_is() -> None:
+    text = reminder(REMINDER).text
+
+    assert "5 of 7 fields" in text
+    assert "20 December 2026, 14:00 CET, in 4 days" in text
+    assert "Carry on:\n" in text
+
+
+@pytest.mark.parametrize(
+    ("now", "left"),
+    [("2026-12-19T23:59", "tomorrow"), ("2026-12-20T00:01", "today"), ("2026-12-10T12:00", "in 10 days")],
+)
+def test_days_left_are_counted_by_midnights_in_the_zone_of_the_organisation(now: str, left: str) -> None:
+    assert f"14:00 CET, {left}\n" in reminder(replace(REMINDER, now=at(now))).text
+
+
+def test_who_has_filled_in_nothing_is_not_told_to_carry_on() -> None:
+    text = reminder(replace(REMINDER, filled=0)).text
+
+    assert "Read and sign:\n" in text
+    assert "is kept" not in text
+
+
+@pytest.mark.parametrize(
+    ("attached", "link", "sentence"),
+    [
+        (True, LINK, "Your copy is attached to this email; you can also download it."),
+        (True, None, "is signed and sealed. Your copy is attached to this email."),
+        (False, LINK, "Here you can download your copy."),
+        (False, None, "is signed and sealed."),
+    ],
+)
+def test_a_completed_letter_says_how_the_copy_comes(attached: bool, link: str | None, sentence: str) -> None:
+    letter = completed(replace(COMPLETED, attached=attached, link=link))
+
+    assert sentence in flat(letter.text)
+    assert ("Download the sealed PDF" in letter.text) is (link is not None)
+    assert ("The download works until" in letter.text) is (link is not None)
+    assert Shown(letter.html).links == ([link] if link else [])
+
+
+def test_a_completed_letter_lists_who_signed_when() -> None:
+    text = completed(COMPLETED).text
+
+    assert "You signed   21 November 2026, 14:05 CET\n" in text
+    assert "Mira Okafor  21 November 2026, 15:20 CET\n" in text
+    assert "File         Joinery agreement.pdf, 412 kB\n" in text
+
+
+@pytest.mark.parametrize(
+    ("reader", "sentence"),
+    [
+        (Reader.SENDER, "make a new document and send it again"),
+        (Reader.RECIPIENT, "There is nothing left for you to do"),
+        (Reader.SELF, "You declined to sign “Joinery agreement, 14 Linden Row”"),
+    ],
+)
+def test_a_refusal_is_told_to_each_reader_in_its_words(reader: Reader, sentence: str) -> None:
+    letter = declined(replace(DECLINED, reader=reader))
+
+    assert letter.subject == f"Declined: {TITLE}"
+    assert sentence in flat(letter.text)
+    assert sentence in flat(Shown(letter.html).words)
+    assert "The price is not what we agreed on." in letter.text
+
+
+def test_a_refusal_without_reason_has_no_place_for_one() -> None:
+    facts: Declined = replace(DECLINED, reason=" \n ", to=None)
+
+    assert "Reason given" not in declined(facts).text
+    assert "Hello,\n" in declined(facts).text
+
+
+def test_an_expiry_tells_who_has_not_signed() -> None:
+    text = expired(EXPIRED).text
+
+    assert "Jonas Weber  has not signed\n" in text
+    assert "Mira Okafor  signed 21 November 2026, 15:20 CET\n" in text
+
+
+def test_a_long_name_leaves_the_columns_in_place() -> None:
+    text = expired(replace(EXPIRED, signers=(Signed("N" * 60, None), Signed("Jonas Weber", UNTIL)))).text
+
+    assert "N" * 60 + "  has not\n" in text
+    assert "\nJonas Weber               signed 20 December 2026, 14:00 CET\n" in text
+
+
+@pytest.mark.parametrize(
+    ("octets", "shown"),
+    [(1, "1 byte"), (999, "999 bytes"), (1_000, "1 kB"), (999_499, "999 kB"), (999_500, "1.0 MB")],
+)
+def test_sizes_are_told_in_thousands(octets: int, shown: str) -> None:
+    assert words("en", "UTC", rich=False).size(octets) == shown
+
+
+@pytest.mark.parametrize("locale", ["en", "en-GB", "xx", "../en", ""])
+def test_an_unknown_language_is_answered_in_english(locale: str) -> None:
+    assert words(locale, "UTC", rich=False).phrases["language"] == "en"
+
+
+@pytest.mark.parametrize("language", sorted(languages()))
+def test_every_language_has_the_phrases_of_english(language: str) -> None:
+    assert phrases(language).keys() == phrases("en").keys()
+    assert len(phrases(language)["months"]) == 12
+
+
+@pytest.mark.parametrize(
+    ("organisation", "colour", "expected"),
+    [
+        ("Northlight Joinery", "#7a4a1d", ("NJ", "#7a4a1d", "#ffffff")),
+        ("esign", None, ("E", "#3d4657", "#ffffff")),
+        ("(the) Öl & Co", "#ffe08a", ("TÖ", "#ffe08a", "#1b2330")),
+        ("Evil", "red;background:url(x)", ("E", "#3d4657", "#ffffff")),
+        ("!!!", "#FFFFFF", ("", "#FFFFFF", "#1b2330")),
+    ],
+)
+def test_the_mark_can_be_read_on_any_colour(
+    organisation: str, colour: str | None, expected: tuple[str, str, str]
+) -> None:
+    made = mark(organisation, colour)
+
+    assert (made.letters, made.ground, made.ink) == expected
+
+
+def test_a_colour_that_is_none_never_reaches_the_letter() -> None:
+    head = Letterhead("Evil", "red;background:url(https://evil.test/)")
+
+    assert "evil.test" not in invitation(replace(INVITATION, head=head)).html

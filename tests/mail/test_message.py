@@ -1,0 +1,200 @@
+import re
+from dataclasses import replace
+from email import message_from_bytes
+from email.header import decode_header, make_header
+from email.message import EmailMessage
+from email.policy import SMTP
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from esign.mail import header
+from esign.mail.failure import PermanentFailure
+from esign.mail.message import Attachment, Envelope, Mailbox, compose, deliverable, envelope
+from tests.mail.samples import at, letters
+
+LETTER = letters()["invitation"]
+SENDER = Mailbox("sign@northlight.example", "Northlight Joinery")
+JONAS = Mailbox("jonas@weber.example", "Jonas Weber")
+NOW = at("2026-11-21T14:05:09")
+
+SPECIAL = st.sampled_from(
+    [*' ,;:<>@"\\()[]=?_.-', "=?utf-8?q?", "?=", "é", "例", "😀", "م", "\u200d", "\u202e"]
+)
+DATA = st.lists(
+    st.one_of(SPECIAL, st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"))), max_size=200
+).map("".join)
+
+
+def written(**changes: Any) -> EmailMessage:
+    facts: dict[str, Any] = {
+        "letter": LETTER,
+        "sender": SENDER,
+        "to": JONAS,
+        "message_id": "eml_01k@sign.northlight.example",
+        "at": NOW,
+    }
+    return compose(**(facts | changes))
+
+
+def read(message: EmailMessage) -> EmailMessage:
+    parsed = message_from_bytes(message.as_bytes(), policy=SMTP)
+    assert isinstance(parsed, EmailMessage)
+    return parsed
+
+
+def raw_header(octets: bytes, name: str) -> str:
+    """The unfolded header as it stands on the wire."""
+    head = octets.split(b"\r\n\r\n")[0].decode()
+    found = [line for line in re.split(r"\r\n(?![ \t])", head) if line.startswith(f"{name}: ")]
+    assert len(found) == 1
+    return found[0].removeprefix(f"{name}: ").replace("\r\n ", " ")
+
+
+def test_a_message_has_the_headers_of_a_machine_that_can_be_answered() -> None:
+    parsed = read(written(reply_to=Mailbox("mira@northlight.example", "Mira Okafor")))
+
+    assert parsed.keys() == [
+        "From", "To", "Reply-To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type",
+    ]  # fmt: skip
+    assert parsed["From"] == "Northlight Joinery <sign@northlight.example>"
+    assert parsed["To"] == "Jonas Weber <jonas@weber.example>"
+    assert parsed["Reply-To"].addresses[0].addr_spec == "mira@northlight.example"
+    assert parsed["Date"] == "Sat, 21 Nov 2026 13:05:09 +0000"
+    assert parsed["Message-ID"] == "<eml_01k@sign.northlight.example>"
+    assert parsed["Auto-Submitted"] == "auto-generated"
+
+
+def test_both_twins_arrive_as_written() -> None:
+    parsed = read(written())
+    text, html = (parsed.get_body((kind,)) for kind in ("plain", "html"))
+
+    assert parsed.get_content_type() == "multipart/alternative"
+    assert text is not None and text.get_content().replace("\r\n", "\n") == LETTER.text
+    assert html is not None and html.get_content().replace("\r\n", "\n").strip() == LETTER.html.strip()
+
+
+@pytest.mark.parametrize(
+    "name", ["Vertrag – Müller 例え.pdf", "x\".html; filename*=utf-8''y.html", "a" * 251 + ".pdf"]
+)
+def test_an_attachment_arrives_byte_for_byte_under_its_name(name: str) -> None:
+    content = bytes(range(256)) * 50
+    parsed = read(written(attachments=[Attachment(name, content)]))
+    (attached,) = parsed.iter_attachments()
+
+    assert attached.get_filename() == name
+    assert attached.get_content_type() == "application/pdf"
+    assert attached.get_content() == content
+    assert parsed.get_body(("html",)) is not None
+
+
+def test_the_same_mail_written_twice_keeps_its_message_id() -> None:
+    assert written()["Message-ID"] == written()["Message-ID"] == "<eml_01k@sign.northlight.example>"
+
+
+def test_every_line_is_short_ascii() -> None:
+    octets = written(letter=letters()["awkward"], to=Mailbox("jonas@weber.example", "例え" * 100)).as_bytes()
+
+    assert octets.isascii()
+    assert max(map(len, octets.split(b"\r\n"))) <= 78
+    assert b"\n" not in octets.replace(b"\r\n", b"")
+
+
+@settings(max_examples=300, deadline=None)
+@given(DATA)
+def test_any_subject_reaches_the_reader_as_it_was(subject: str) -> None:
+    octets = written(letter=replace(LETTER, subject=subject)).as_bytes()
+
+    assert str(make_header(decode_header(raw_header(octets, "Subject")))) == subject
+
+
+@settings(max_examples=300, deadline=None)
+@given(DATA)
+def test_any_name_reaches_the_reader_as_it_was_and_adds_no_recipient(name: str) -> None:
+    octets = written(to=replace(JONAS, name=name)).as_bytes()
+    shown, _, address = raw_header(octets, "To").rpartition("<")
+    parsed = message_from_bytes(octets, policy=SMTP)
+
+    assert address == "jonas@weber.example>"
+    assert [box.addr_spec for box in parsed["To"].addresses] == ["jonas@weber.example"]
+    if shown.startswith('"'):
+        assert re.fullmatch(r'"(?:[^"\\]|\\.)*" ', shown)
+        assert re.sub(r"\\(.)", r"\1", shown[1:-2]) == name
+    else:
+        assert str(make_header(decode_header(shown.strip()))) == name
+
+
+@pytest.mark.parametrize(
+    "character", ["\r", "\n", "\r\n", "\x00", "\x0b", "\x7f", "\x85", "\u2028", "\u2029", "\ud800"]
+)
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda text: {"letter": replace(LETTER, subject=text)},
+        lambda text: {"to": replace(JONAS, name=text)},
+        lambda text: {"to": Mailbox(text + "@weber.example")},
+        lambda text: {"sender": replace(SENDER, name=text)},
+        lambda text: {"reply_to": Mailbox("mira@northlight.example", text)},
+        lambda text: {"message_id": text + "@sign.example"},
+        lambda text: {"attachments": [Attachment(text, b"")]},
+    ],
+)
+def test_a_control_character_in_a_header_is_refused(place: Any, character: str) -> None:
+    with pytest.raises(PermanentFailure):
+        written(**place(f"Bob{character}Bcc: evil@x.test"))
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "a@b.test,c@d.test",
+        '"a@b.test>,<c"@d.test',
+        "a@[127.0.0.1]",
+        "a b@c.test",
+        "<a@b.test>",
+        "a@b.test>",
+        "a",
+        "@b.test",
+        "a@",
+        "a@b..test",
+        "a@b.test\n",
+        "a@b.test c",
+        "a" * 65 + "@b.test",
+        "a@" + "b" * 250 + ".test",
+    ],
+)
+def test_what_is_not_one_mailbox_is_refused(address: str) -> None:
+    with pytest.raises(PermanentFailure):
+        written(to=Mailbox(address))
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("jonas@weber.example", "jonas@weber.example"),
+        ("o'neil+x/y=z@sub.weber.example", "o'neil+x/y=z@sub.weber.example"),
+        ("ü@例え.jp", "ü@xn--r8jz45g.jp"),
+        ("jonas@Bücher.example", "jonas@xn--bcher-kva.example"),
+        ("esign@localhost", "esign@localhost"),
+    ],
+)
+def test_a_domain_is_written_in_ascii(address: str, expected: str) -> None:
+    assert deliverable(address) == expected
+
+
+def test_an_international_mailbox_makes_an_international_message() -> None:
+    message = written(to=Mailbox("ü@例え.jp", "Ünal"))
+
+    assert envelope(message) == Envelope("sign@northlight.example", "ü@xn--r8jz45g.jp", True)
+    assert "<ü@xn--r8jz45g.jp>".encode() in message.as_bytes()
+
+
+def test_an_ordinary_message_needs_nothing_special() -> None:
+    assert envelope(written()) == Envelope("sign@northlight.example", "jonas@weber.example", False)
+
+
+def test_a_header_reads_as_the_text_it_carries() -> None:
+    assert header.text("Subject", "例え") == "例え"
+    assert written()["To"] == "Jonas Weber <jonas@weber.example>"

@@ -1,0 +1,78 @@
+"""Asks the signing pages without a network: one ASGI call per request, over a port of the test's own."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from esign.core.document import Origin
+from esign.web.errors import HANDLERS
+from esign.web.signing import routes
+from tests.web.signing.port import TOKEN, MemoryPort, Runtime
+from tests.web.wire import Seen
+
+LINK = f"/s/{TOKEN}"
+ORIGIN = Origin("192.0.2.7", "a browser")
+
+
+def application(port: MemoryPort) -> ASGIApp:
+    """The pages as the program serves them, behind what stands for the guard."""
+    made = Starlette(routes=routes(port), exception_handlers=HANDLERS)
+    made.router.redirect_slashes = False
+    made.state.runtime = Runtime()
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        await made({**scope, "esign.origin": ORIGIN, "esign.request_id": "req_1"}, receive, send)
+
+    return guarded
+
+
+class Client:
+    def __init__(self, port: MemoryPort) -> None:
+        self.application = application(port)
+
+    async def ask(
+        self,
+        method: str = "GET",
+        path: str = LINK,
+        body: bytes = b"",
+        headers: Mapping[str, str] | None = None,
+    ) -> Seen:
+        sent: list[Message] = []
+        coming = [
+            {"type": "http.request", "body": body[at : at + 65_536], "more_body": at + 65_536 < len(body)}
+            for at in range(0, max(1, len(body)), 65_536)
+        ]
+
+        async def receive() -> Message:
+            return coming.pop(0) if coming else {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        raw = {"host": "sign.example", **(headers or {})}
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "https",
+            "path": path,
+            "raw_path": path.encode(),
+            "root_path": "",
+            "query_string": b"",
+            "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in raw.items()],
+            "client": ("192.0.2.7", 0),
+            "server": ("127.0.0.1", 80),
+        }
+        await self.application(scope, receive, send)
+        named = {name.decode(): value.decode("latin-1") for name, value in sent[0]["headers"]}
+        content = b"".join(message.get("body", b"") for message in sent[1:])
+        return Seen(sent[0]["status"], named, content)
+
+    async def post(self, act: str, value: Any, **headers: str) -> Seen:
+        """JSON, as the page's script sends it; `sec_fetch_site` stands for `Sec-Fetch-Site`."""
+        given = {name.replace("_", "-"): text for name, text in headers.items()}
+        content = value if isinstance(value, bytes) else orjson.dumps(value)
+        return await self.ask("POST", f"{LINK}/{act}", content, {"content-type": "application/json", **given})

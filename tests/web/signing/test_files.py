@@ -1,0 +1,108 @@
+"""Pictures, PDFs and static files."""
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+import esign
+from esign.web.pages import Assets, disposition
+from tests.web.signing.client import LINK, Client
+from tests.web.signing.port import PDF, STATES, MemoryPort
+
+
+async def test_a_page_is_a_picture_that_only_the_reader_keeps() -> None:
+    port = MemoryPort()
+    seen = await Client(port).ask(path=f"{LINK}/pages/2.webp")
+    assert (seen.status, seen.body) == (200, port.pictures[1])
+    assert seen.headers["content-type"] == "image/webp"
+    assert seen.headers["cache-control"] == "private, max-age=86400, immutable"
+    assert seen.headers["cross-origin-resource-policy"] == "same-origin"
+
+
+@pytest.mark.parametrize("number", ["0", "3", "x", "-1", "1e3"])
+async def test_a_page_that_is_not_there_is_not_found(number: str) -> None:
+    assert (await Client(MemoryPort()).ask(path=f"{LINK}/pages/{number}.webp")).status == 404
+
+
+@pytest.mark.parametrize("file", ["original.pdf", "sealed.pdf"])
+async def test_a_pdf_is_saved_and_never_shown_inside_the_origin(file: str) -> None:
+    state, document = STATES["completed"]
+    seen = await Client(MemoryPort(document, state)).ask(path=f"{LINK}/{file}")
+    assert (seen.status, seen.body) == (200, PDF)
+    assert seen.headers["content-type"] == "application/pdf"
+    assert seen.headers["content-security-policy"] == "sandbox; default-src 'none'"
+    assert seen.headers["x-content-type-options"] == "nosniff"
+    assert seen.headers["content-disposition"].startswith("attachment; filename=")
+
+
+async def test_there_is_no_sealed_file_before_the_document_is_completed() -> None:
+    seen = await Client(MemoryPort()).ask(path=f"{LINK}/sealed.pdf")
+    assert (seen.status, seen.code) == (409, "document_not_completed")
+
+
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [
+        ("a b.pdf", "attachment; filename=\"a b.pdf\"; filename*=UTF-8''a%20b.pdf"),
+        ("Straße.pdf", "attachment; filename=\"Stra_e.pdf\"; filename*=UTF-8''Stra%C3%9Fe.pdf"),
+        (
+            "x\".html; filename*=utf-8''y.html",
+            'attachment; filename="x_.html_ filename__utf-8__y.html"; '
+            "filename*=UTF-8''x%22.html%3B%20filename%2A%3Dutf-8%27%27y.html",
+        ),
+        ("../a\r\nX: y\u202e.pdf", "attachment; filename=\"..aX_ y.pdf\"; filename*=UTF-8''..aX%3A%20y.pdf"),
+        ("\x00", "attachment; filename=\"document.pdf\"; filename*=UTF-8''document.pdf"),
+    ],
+)
+def test_the_name_of_a_file_cannot_end_its_header(name: str, header: str) -> None:
+    assert disposition(name) == header
+
+
+async def test_static_files_are_kept_for_ever_under_a_name_that_changes_with_them() -> None:
+    client = Client(MemoryPort())
+    page = (await client.ask()).body.decode()
+    addresses = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', page))
+    assert {address.rpartition("/")[2] for address in addresses} >= {
+        "tokens.css",
+        "signing.css",
+        "signing.js",
+    }
+    for address in addresses:
+        seen = await client.ask(path=address)
+        assert seen.status == 200
+        assert seen.headers["cache-control"] == "public, max-age=31536000, immutable"
+        packed = await client.ask(path=address, headers={"accept-encoding": "br, gzip"})
+        assert packed.headers["content-encoding"] == "gzip"
+        assert gzip.decompress(packed.body) == seen.body
+    assert (await client.ask(path="/static/0123456789abcdef/signing.js")).status == 404
+
+
+@pytest.mark.parametrize("name", ["../pages.py", "..%2fpages.py", "/etc/passwd", "fonts", ""])
+async def test_only_files_of_the_list_are_served(name: str) -> None:
+    digest = Assets.load().digest
+    assert (await Client(MemoryPort()).ask(path=f"/static/{digest}/{name}")).status == 404
+
+
+async def test_what_is_typed_is_shown_with_the_very_fonts_of_the_seal() -> None:
+    assets = Assets.load()
+    folder = Path(esign.__file__).parent / "pdf" / "fonts"
+    sheet = assets.files["signing.css"].plain.decode()
+    for hand in "ABC":
+        assert f'url("fonts/EsignHand{hand}.ttf")' in sheet
+        assert (
+            assets.files[f"fonts/EsignHand{hand}.ttf"].plain == (folder / f"EsignHand{hand}.ttf").read_bytes()
+        )
+
+
+def test_script_and_style_of_the_page_stay_below_forty_kilobytes_compressed() -> None:
+    sent = [asset.packed or asset.plain for name, asset in Assets.load().files.items() if name in PARTS]
+    assert len(sent) == len(PARTS)
+    assert sum(map(len, sent)) < 40_000
+
+
+PARTS = {
+    *("tokens.css", "signing.css", "signing.js", "dom.js", "path.js", "checks.js", "ink.js", "reading.js"),
+    "finish.js",
+}

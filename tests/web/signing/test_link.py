@@ -1,0 +1,181 @@
+"""The link itself: for everybody, in every state, without a trace."""
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import pytest
+
+from esign.core.document import FieldType, Ink
+from tests.web.signing.client import LINK, Client
+from tests.web.signing.port import (
+    STATES,
+    MemoryPort,
+    a_document,
+    a_recipient,
+    all_fields,
+    other,
+)
+
+HEADERS = {
+    "strict-transport-security": "max-age=63072000; includeSubDomains",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=(), clipboard-read=(), "
+    "browsing-topics=()",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-embedder-policy": "require-corp",
+    "origin-agent-cluster": "?1",
+    "x-robots-tag": "noindex, nofollow, noarchive",
+    "cache-control": "no-store",
+    "content-type": "text/html; charset=utf-8",
+}
+POLICY = (
+    "default-src 'none'; script-src 'nonce-N' 'strict-dynamic'; style-src 'self' 'nonce-N'; "
+    "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; "
+    "trusted-types esign; upgrade-insecure-requests"
+)
+OPEN = {"open": ("open", a_document())}
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("name", [*OPEN, *STATES])
+async def test_the_link_answers_200_in_every_state_and_nothing_is_done(name: str, method: str) -> None:
+    state, document = {**OPEN, **STATES}[name]
+    port = MemoryPort(document, state)
+    seen = await Client(port).ask(method)
+    assert seen.status == 200
+    assert port.calls == []
+    assert "set-cookie" not in seen.headers
+    assert {name: seen.headers[name] for name in HEADERS} == HEADERS
+    assert re.sub("nonce-[A-Za-z0-9_-]{22}", "nonce-N", seen.headers["content-security-policy"]) == POLICY
+    if method == "GET":
+        assert f'<body data-state="{state}">' in seen.body.decode()
+
+
+@pytest.mark.parametrize("name", [*OPEN, *STATES])
+async def test_no_page_holds_what_its_policy_refuses(name: str) -> None:
+    state, document = {**OPEN, **STATES}[name]
+    seen = await Client(MemoryPort(document, state)).ask()
+    page = seen.body.decode()
+    nonces = re.findall(r"<(?:script|style)[^>]*>", page)
+    assert nonces
+    nonce = re.search("nonce-([A-Za-z0-9_-]+)", seen.headers["content-security-policy"])
+    assert nonce is not None
+    assert all(f'nonce="{nonce[1]}"' in tag for tag in nonces)
+    assert not re.search(r"\sstyle=|\son[a-z]+=|javascript:|https?://(?!www\.w3|northlight)", page)
+
+
+async def test_every_page_has_a_nonce_of_its_own() -> None:
+    client = Client(MemoryPort())
+    policies = {(await client.ask()).headers["content-security-policy"] for _ in range(5)}
+    assert len(policies) == 5
+
+
+async def test_an_unknown_link_tells_nothing_about_any_document() -> None:
+    client = Client(MemoryPort())
+    seen = await client.ask(path="/s/nothing-of-the-kind")
+    assert seen.status == 200
+    assert b'data-state="unknown"' in seen.body
+    assert b"Northlight" not in seen.body and b"nothing-of-the-kind" not in seen.body
+
+
+async def test_the_page_says_who_asks_for_what_and_until_when() -> None:
+    page = unescape((await Client(MemoryPort()).ask()).body.decode())
+    for words in (
+        "<strong>Mira Okafor</strong> of Northlight Joinery asks you to sign",
+        "Joinery agreement, 14 Linden Row",
+        "2 pages",
+        "12 fields",
+        "About 5 minutes",
+        "Open until 20 December 2026",
+        "<b>You</b>, Jonas Weber, sign now",
+        "<b>Mira Okafor</b> signs after you",
+        "I agree to sign “Joinery agreement, 14 Linden Row” electronically.",
+    ):
+        assert words in page
+
+
+async def test_a_document_from_a_program_is_asked_for_by_the_organisation_alone() -> None:
+    document = a_document()
+    by_key = replace(document, created_by=replace(document.created_by, kind="api_key", name="CI", email=None))
+    page = (await Client(MemoryPort(by_key)).ask()).body.decode()
+    assert "<strong>Northlight Joinery</strong> asks you to sign" in page
+    assert "CI" not in re.findall(r"<main>.*?</section>", page, re.DOTALL)[0]
+    assert "mailto:office@northlight.example" in page
+
+
+@pytest.mark.parametrize("field", all_fields(), ids=lambda field: field.id)
+async def test_each_field_has_its_hooks_on_the_control_itself(field: object) -> None:
+    page = (await Client(MemoryPort()).ask()).body.decode()
+    control = re.findall(rf'<(\w+)[^>]*data-field="{field.id}" data-type="{field.type}"', page)  # type: ignore[attr-defined]
+    assert control and set(control) <= {"input", "select", "textarea", "button"}
+
+
+async def test_the_steps_of_the_way_have_their_hooks() -> None:
+    page = (await Client(MemoryPort()).ask()).body.decode()
+    for action in ("sign", "adopt", "consent", "finish", "decline"):
+        assert f'data-action="{action}"' in page
+    state, document = STATES["completed"]
+    done = (await Client(MemoryPort(document, state)).ask()).body.decode()
+    assert f'href="{LINK}/sealed.pdf" download data-action="download"' in done
+
+
+async def test_what_other_people_filled_in_is_not_shown() -> None:
+    theirs = other()
+    filled = tuple(replace(field, value="2026-11-20") for field in theirs.fields[1:])
+    secret = replace(theirs.fields[0], value=Ink("typed", text="M. Secret", hand="a"))
+    port = MemoryPort(a_document(a_recipient(), replace(theirs, fields=(secret, *filled))))
+    page = (await Client(port).ask()).body.decode()
+    assert "M. Secret" not in page and "2026-11-20" not in page and "20 Nov 2026" not in page
+    assert "Mira Okafor signs here" in page
+    assert 'data-field="fld_o_signature"' not in page
+
+
+async def test_the_first_page_comes_at_once_and_the_others_when_they_are_near_with_their_room_kept() -> None:
+    page = (await Client(MemoryPort()).ask()).body.decode()
+    assert re.findall(
+        r'<img src="[^"]*/pages/(\d).webp" width="909" height="1286"[^>]*?(lazy|)"?>', page
+    ) == [
+        ("1", ""),
+        ("2", "lazy"),
+    ]
+    assert "--ratio: 595.28 / 841.89" in page
+
+
+async def test_everything_that_people_write_is_escaped() -> None:
+    evil = "<script>alert(1)</script>\"'&{{7*7}}</style>"
+    fields = tuple(
+        replace(field, label=evil, placeholder=evil, value=evil if field.type is FieldType.TEXT else None)
+        for field in all_fields()
+    )
+    mine = replace(a_recipient(fields), name=evil, email=evil)
+    document = a_document(mine, replace(other(), name=evil), title=evil, message=evil)
+    page = (await Client(MemoryPort(document)).ask()).body.decode()
+    assert "<script>alert" not in page and "49" not in page.split("<main>")[1].split("</section>")[0]
+    for state in ("waiting", "sealing", "completed", "declined", "expired", "cancelled"):
+        closed = replace(document, close_reason=evil)
+        shown = (await Client(MemoryPort(closed, state)).ask()).body.decode()
+        assert "<script>alert" not in shown
+
+
+async def test_the_date_of_signing_is_the_day_at_the_organisation() -> None:
+    page = (await Client(MemoryPort()).ask()).body.decode()
+    assert 'data-field="fld_date" data-type="date" value="21 Nov 2026" readonly' in page
+
+
+async def test_a_colour_that_is_none_never_reaches_the_sheet() -> None:
+    port = MemoryPort()
+    seen = port.seen()
+    assert seen.organisation is not None
+    bad = replace(seen, organisation=replace(seen.organisation, colour="red;} body{display:none"))
+
+    class Odd(MemoryPort):
+        async def visit(self, runtime: object, token: str) -> object:  # type: ignore[override]
+            return bad
+
+    page = (await Client(Odd()).ask()).body.decode()
+    assert "display:none" not in page and "--brand: #3d4657" in page
