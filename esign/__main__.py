@@ -1,3 +1,5 @@
+"""`python -m esign` is the `esign` command."""
+
 from esign.cli import main
 
 main()

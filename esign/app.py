@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from ipaddress import ip_address
 from sqlite3 import sqlite_version, sqlite_version_info
 
 from starlette.applications import Starlette
@@ -91,7 +92,18 @@ def mailer(config: Config, db: Database, safe: Vault, clock: Clock) -> Mailer:
     if mail.host is None:
         return EmbeddedOutbox(db, safe, clock)
     password = mail.password.get_secret_value() if mail.password else None
-    return Smtp(mail.host, mail.port, mail.security, mail.username, password)
+    host = config.public_host
+    own_name = f"[{host}]" if is_literal(host) else host
+    return Smtp(mail.host, mail.port, mail.security, mail.username, password, own_name)
+
+
+def is_literal(host: str) -> bool:
+    """Whether a host is an address; SMTP greets with it in brackets (RFC 5321 4.1.3)."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 class App:
@@ -99,7 +111,8 @@ class App:
 
     def __init__(self, runtime: Runtime) -> None:
         proxies = Proxies(runtime.config.server.trusted_proxies)
-        self.front = Front(proxies=proxies)
+        body = runtime.config.limits.body_mib * 2**20
+        self.front = Front(proxies=proxies, message_bytes=2 * body)
         self._api = Api(runtime, ENDPOINTS)
         self._pages = Starlette(
             routes=[*signing_routes(signing), *downloads.routes, *health.routes, *home.routes(runtime)],

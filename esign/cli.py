@@ -50,17 +50,20 @@ def configured(file: Path | None) -> "Config":
 
 def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     """Run to the end; what can go wrong outside the program becomes a sentence and an exit code."""
-    import asyncio
+    import errno
     import sqlite3
+
+    import uvloop
 
     from esign.authority import AuthorityError
     from esign.core.errors import Problem
     from esign.store.database import AlreadyServed, StorageFailed
     from esign.store.folder import UnusableFolder
     from esign.store.migrate import ForeignDatabase, NewerSchema
+    from esign.vault import Damaged, UnusableKey
 
     try:
-        code = asyncio.run(work())
+        code = uvloop.run(work())
     except AlreadyServed as error:
         stop(SERVED, f"{error}; stop it first, or set another storage.data_dir")
     except NewerSchema as error:
@@ -69,13 +72,31 @@ def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
         stop(STORAGE, f"the database cannot be written: {error}; check the disk and its free space")
     except (ForeignDatabase, sqlite3.DatabaseError) as error:
         stop(STORAGE, f"{error}; set storage.data_dir to the folder of an esign database")
-    except (UnusableFolder, AuthorityError) as error:
-        stop(USAGE, str(error))
+    except (UnusableFolder, UnusableKey, AuthorityError) as error:
+        stop(STORAGE if is_full(error.__context__) else USAGE, str(error))
+    except Damaged as error:
+        stop(USAGE, f"{error}; put app.key back from a backup")
     except Problem as problem:
-        stop(FAILED, problem.message)
+        if problem.code == "unavailable":
+            stop(STORAGE, "the database takes no writes; check the disk and its free space")
+        remedy = "; set organisation.plan" if problem.code == "plan_required" else ""
+        stop(FAILED, problem.message.rstrip(".") + remedy)
+    except OSError as error:
+        if is_full(error):
+            stop(STORAGE, f"{error.filename or 'a file'} cannot be written: {error.strerror}; check the disk")
+        remedy = "; set server.port to a free one" if error.errno == errno.EADDRINUSE else ""
+        stop(FAILED, (error.strerror or str(error)) + remedy)
     except KeyboardInterrupt:
         sys.exit(0)
     sys.exit(code or 0)
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether the disk has no room, or takes no writes at all."""
+    import errno
+
+    refused = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+    return isinstance(error, OSError) and error.errno in refused
 
 
 @main.command()
@@ -228,9 +249,9 @@ def openapi() -> None:
     """Print the description of the API (OpenAPI 3.1)."""
     import json
 
-    from esign.web.api import DESCRIPTION
+    from esign.web.api import describe
 
-    click.echo(json.dumps(DESCRIPTION(), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(describe(), indent=2, ensure_ascii=False))
 
 
 @main.command()

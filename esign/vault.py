@@ -23,6 +23,10 @@ class Damaged(Exception):
     """A ciphertext that this key did not make, or that was changed."""
 
 
+class UnusableKey(Exception):
+    """The file of the application key is not what it was; the message says what to do."""
+
+
 class Vault:
     """`bound` ties a ciphertext to its place (an id), so that it cannot be moved to another row."""
 
@@ -52,10 +56,13 @@ class Vault:
 
 
 def load_or_make(path: Path) -> Vault:
-    """The vault of the application key at `path`, made with mode 0600 when it is missing."""
+    """The vault of the application key at `path`, made with mode 0600 when it is missing; raises UnusableKey."""
     if not path.exists():
         write_once(path, os.urandom(32))
-    return Vault(path.read_bytes())
+    app_key = path.read_bytes()
+    if len(app_key) != 32:
+        raise UnusableKey(f"{path} is not an application key of 32 bytes; put it back from a backup")
+    return Vault(app_key)
 
 
 def write_once(path: Path, secret: bytes) -> None:

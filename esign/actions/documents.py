@@ -4,7 +4,9 @@ import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
+from unicodedata import normalize
 
 from esign.actions.transition import Keep, transition
 from esign.core import lifecycle, printed
@@ -12,7 +14,8 @@ from esign.core.account import Organisation
 from esign.core.audit import Entry
 from esign.core.document import Actor, Document, File, Mode, Origin, Recipient, Reminders, Status
 from esign.core.errors import Detail, Problem
-from esign.core.instant import DAY, Instant
+from esign.core.instant import DAY, SECOND, Instant
+from esign.core.outcome import Outcome
 from esign.core.placement import out_of_bounds
 from esign.entropy import new_id
 from esign.pdf import glyphs
@@ -131,19 +134,18 @@ async def send(
     if revision is not None and revision != draft.revision:
         raise Problem("revision_mismatch", current_status=draft.status)
     lifecycle.require(draft, Status.DRAFT)
+    if details := [*lifecycle.not_ready(draft), *await find_unprintable(runtime, draft)]:
+        raise Problem("document_not_ready", details=details[:100], current_status=draft.status)
     await check_mail_quota(runtime, owner)
-    unprintable = await find_unprintable(runtime, draft)
     now = runtime.clock.now()
 
     async def find(tx: Transaction) -> Document:
         return await documents.get_own(tx, owner.organisation_id, owner.mode, document_id)
 
-    def decide(document: Document) -> Any:
+    def decide(document: Document) -> Outcome:
         lifecycle.require(document, Status.DRAFT)
-        if document.revision != draft.revision:
+        if document.revision != draft.revision:  # what was checked above is no longer what would be sent
             raise Problem("revision_mismatch", current_status=document.status)
-        if details := [*lifecycle.not_ready(document), *unprintable]:
-            raise Problem("document_not_ready", details=details[:100], current_status=document.status)
         return lifecycle.send(document, actor, origin, now)
 
     return await transition(runtime, find, decide, keep)
@@ -153,13 +155,16 @@ async def find_unprintable(runtime: Runtime, document: Document) -> list[Detail]
     """The texts of a document that no font at hand can draw, each naming its characters."""
     found = list(printed.texts(document))
     missing = await unprintable(runtime, [text for _, text in found])
-    if not missing:
-        return []
     return [
         Detail(path, f"No font at hand can print {shown} of “{text[:80]}”.", "format")
         for path, text in found
-        if (shown := " ".join(sorted(missing.intersection(text))))
+        if (shown := undrawn(text, missing))
     ]
+
+
+def undrawn(text: str, missing: set[str]) -> str:
+    """The characters of `text`, as they are set (NFC), that are among the missing ones."""
+    return " ".join(sorted(missing.intersection(normalize("NFC", text)))) if missing else ""
 
 
 async def unprintable(runtime: Runtime, texts: Sequence[str]) -> set[str]:
@@ -180,7 +185,7 @@ async def check_mail_quota(runtime: Runtime, owner: Owner) -> None:
         raise Problem(
             "quota_exceeded",
             f"The organisation has sent its {quota} emails of today.",
-            retry_after=(DAY - now % DAY) // 1000 + 1,
+            retry_after=ceil((DAY - now % DAY) / SECOND),
         )
 
 
@@ -215,20 +220,21 @@ async def expire(runtime: Runtime, document_id: str) -> Document:
 async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: Place | None, statuses: Sequence[Status]
 ) -> tuple[list[Document], Place | None]:
-    """A page of a list, newest first, and where the next begins."""
+    """A page of a list, newest first, and where the next begins; shorter where a document has just expired."""
     found = await documents.find_page(
         runtime.db, owner.organisation_id, owner.mode, limit + 1, after, statuses
     )
     page = found[:limit]
     more = Place(page[-1].created_at, page[-1].id) if len(found) > limit else None
-    return [await up_to_date(runtime, document) for document in page], more
+    current = [await up_to_date(runtime, document) for document in page]
+    return [document for document in current if not statuses or document.status in statuses], more
 
 
 async def trail(
     runtime: Runtime, owner: Owner, document_id: str, after: int, limit: int
 ) -> tuple[list[Entry], bool]:
     """Entries of the audit trail after number `after`, and whether more follow."""
-    await documents.get_own(runtime.db, owner.organisation_id, owner.mode, document_id)
+    await get(runtime, owner, document_id)
     found = await events.trail(runtime.db, document_id, after, limit + 1)
     return found[:limit], len(found) > limit
 

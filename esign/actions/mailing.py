@@ -1,6 +1,8 @@
 """Turning a queued letter into a mail: what it says is read when it leaves, so it is never out of date."""
 
+import asyncio
 import json
+import logging
 import re
 from email.utils import parseaddr
 from typing import Any
@@ -19,6 +21,8 @@ from esign.store import accounts, blobs, documents, outbox, outcomes
 from esign.store.database import Transaction
 from esign.store.outbox import Job
 
+log = logging.getLogger("esign.mail")
+
 RETRIES: tuple[Millis, ...] = tuple(n * MINUTE for n in (1, 2, 5, 10, 20, 40))
 GIVE_UP_AFTER = 72 * HOUR
 ATTACHED_UP_TO = 5 * 2**20
@@ -33,7 +37,8 @@ async def deliver(runtime: Runtime, job: Job) -> None:
         return
     attached = await attachments(runtime, post)
     try:
-        message = compose(
+        message = await asyncio.to_thread(
+            compose,
             write_letter(runtime.config.server.base_url, post, runtime.clock.now(), bool(attached)),
             sender=sender_of(runtime, post.organisation),
             to=to,
@@ -43,7 +48,10 @@ async def deliver(runtime: Runtime, job: Job) -> None:
             attachments=attached,
         )
         await runtime.mail.send(message)
-    except (TemporaryFailure, AuthenticationFailure) as failure:
+    except AuthenticationFailure as failure:
+        log.error("the mail server refused our login: %s; check [mail] username and password", failure)
+        await postpone(runtime, job, post, str(failure))
+    except TemporaryFailure as failure:
         await postpone(runtime, job, post, str(failure))
     except PermanentFailure as failure:
         await finish(runtime, job, post, Delivery.FAILED, str(failure))

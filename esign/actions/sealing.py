@@ -90,6 +90,8 @@ async def save(runtime: Runtime, job: Job, sealed: Sealed, now: Instant) -> None
                 certificate_sha256=hashes[1],
             )
             await outcomes.save(tx, lifecycle.seal(before, done, now), before, runtime.vault, now)
+            if before.seal_error is not None:  # what held this one up may have held up others
+                await outbox.hasten(tx, "seal", now, before.seal_error)
         await outbox.finish(tx, job, now)
 
     await runtime.db.write(write)
@@ -182,6 +184,7 @@ def facts(
 
     lang = (document.locale or organisation.locale).split("-")[0]
     sender = document.created_by
+    by_member = sender.kind == "member"
     return {
         "schema": 1,
         "paper": "a4",
@@ -201,7 +204,7 @@ def facts(
             "status": "completed",
             "pages": document.page_count,
             "sender": {
-                "name": sender.name or organisation.name,
+                "name": sender.name if by_member else organisation.name,
                 "email": sender.email or organisation.reply_to or "",
             },
             "sent_at": local(document.sent_at),
@@ -247,6 +250,8 @@ def of_entry(line: Entry, local: Any) -> dict[str, Any]:
     personal = line.personal or {}
     detail = personal.get("detail") or {}
     name = (personal.get("actor") or {}).get("name")
+    if line.actor_kind == "api_key":
+        name = f"API key {name}"
     return {
         "seq": line.seq,
         "at": local(line.at),

@@ -18,7 +18,7 @@ from esign.core.document import INK, Document, FieldType, Ink, Origin, Recipient
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, Instant, to_datetime
 from esign.core.outcome import Event, Outcome
-from esign.core.value import HANDS, fill
+from esign.core.value import CONTROL, HANDS, fill
 from esign.runtime import Runtime
 from esign.store import accounts, blobs, documents, links, outcomes
 from esign.store.database import Transaction
@@ -133,7 +133,12 @@ async def complete(
             details=[Detail("/consent", "The words have changed; load the page again.", "reference")],
         )
     pictures: dict[str, bytes] = {}
-    given = {key: await exchanged(runtime, key, value, pictures) for key, value in answers.items()}
+    inks: dict[str, Ink] = {}
+    own = {"signature", *(field.id for field in person.fields if field.type in INK)}
+    given = {
+        key: await exchanged(runtime, key, value, pictures, inks) if key in own else value
+        for key, value in answers.items()
+    }
     today = to_datetime(now).astimezone(ZoneInfo(organisation.time_zone)).date()
     fields, ink = fill(person, given, today, now)
     await check_printable(runtime, replace(person, fields=fields, ink=ink))
@@ -154,18 +159,25 @@ async def complete(
     return await shown(runtime, finished, recipient_id)
 
 
-async def exchanged(runtime: Runtime, key: str, value: Any, pictures: dict[str, bytes]) -> Any:
-    """A signature as it is stored: its picture re-encoded and put aside by hash; other values as they are."""
+async def exchanged(
+    runtime: Runtime, key: str, value: Any, pictures: dict[str, bytes], inks: dict[str, Ink]
+) -> Any:
+    """A signature as it is stored: its picture re-encoded, once, and put aside by hash; other values as they are."""
     if not isinstance(value, dict):
         return value
     path = f"/answers/{key}"
     if value.get("kind") == "typed":
         return typed(value, path)
     if value.get("kind") in ("drawn", "uploaded"):
-        picture = await runtime.pdf.reencode(raw_picture(value.get("picture"), path))
-        sha256 = acting.sha256_of([picture.png])[0]
-        pictures[sha256] = picture.png
-        return Ink(value["kind"], sha256, picture.width, picture.height)
+        url = value.get("picture")
+        if not isinstance(url, str):
+            raise wrong(path, "The signature is not a picture.")
+        if url not in inks:
+            picture = await runtime.pdf.reencode(raw_picture(url, path))
+            sha256 = acting.sha256_of([picture.png])[0]
+            pictures[sha256] = picture.png
+            inks[url] = Ink(value["kind"], sha256, picture.width, picture.height)
+        return replace(inks[url], kind=value["kind"])
     raise wrong(path, "Draw or type your signature.")
 
 
@@ -173,11 +185,13 @@ def typed(value: Mapping[str, Any], path: str) -> Ink:
     text, hand = value.get("text"), value.get("hand")
     if not isinstance(text, str) or not 1 <= len(text.strip()) <= 100 or hand not in HANDS:
         raise wrong(path, "Type your name.")
+    if CONTROL.search(text):
+        raise wrong(path, "This text has characters that cannot be printed.")
     return Ink("typed", text=text.strip(), hand=hand)
 
 
-def raw_picture(url: Any, path: str) -> bytes:
-    if not isinstance(url, str) or not (prefix := DATA_URL.match(url)):
+def raw_picture(url: str, path: str) -> bytes:
+    if not (prefix := DATA_URL.match(url)):
         raise wrong(path, "The signature is not a picture.")
     try:
         content = base64.b64decode(url[prefix.end() :], validate=True)
@@ -206,13 +220,9 @@ async def check_printable(runtime: Runtime, recipient: Recipient) -> None:
         texts.append(("signature", recipient.ink.text))
     missing = await acting.unprintable(runtime, [text for _, text in texts])
     details = [
-        Detail(
-            f"/answers/{key}",
-            f"We cannot print {' '.join(sorted(missing.intersection(text)))} here.",
-            "format",
-        )
+        Detail(f"/answers/{key}", f"We cannot print {shown} here.", "format")
         for key, text in texts
-        if missing.intersection(text)
+        if (shown := acting.undrawn(text, missing))
     ]
     if details:
         raise Problem("invalid_request", "Some answers need a correction.", details=details)

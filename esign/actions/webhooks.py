@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 from esign import net
 from esign.actions.documents import Owner
@@ -38,7 +37,7 @@ async def create(
         mode_test=owner.mode is Mode.TEST,
         allow_hosts=runtime.config.webhooks.allow_hosts,
         allow_private=runtime.config.webhooks.allow_private,
-        loopback_allowed=is_loopback_installation(runtime),
+        loopback_allowed=runtime.config.is_loopback,
     )
     now, secret = runtime.clock.now(), new_webhook_secret()
     webhook_id = new_id("wh", now)
@@ -78,11 +77,6 @@ def check_names(names: tuple[str, ...]) -> None:
     ]
     if unknown:
         raise Problem("unknown_event", details=unknown)
-
-
-def is_loopback_installation(runtime: Runtime) -> bool:
-    """Whether this installation is for its own machine, and so may be its receivers."""
-    return urlsplit(runtime.config.server.base_url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 async def delete(runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | None = None) -> str:

@@ -69,7 +69,7 @@ def hash_personal(salt: bytes, personal: Mapping[str, Any]) -> bytes:
 
 def chained(line: Entry) -> bytes:
     """The hash this line must have."""
-    public = {
+    public: dict[str, Any] = {
         "seq": line.seq,
         "at": rfc3339(line.at),
         "type": line.type,
@@ -82,9 +82,9 @@ def chained(line: Entry) -> bytes:
 
 
 def is_own_personal(line: Entry) -> bool:
-    """Whether the personal half is the one that was hashed, or was erased."""
+    """Whether the personal half is the one that was hashed, or was erased together with its salt."""
     if line.salt is None or line.personal is None:
-        return True
+        return line.salt is None and line.personal is None
     return hash_personal(line.salt, line.personal) == line.personal_hash
 
 

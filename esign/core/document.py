@@ -123,6 +123,9 @@ class Origin:
     user_agent: str | None = None
 
 
+NOWHERE = Origin()
+
+
 @dataclass(frozen=True, slots=True)
 class Recipient:
     """Somebody the document is for; `order` groups act one after the other, equal orders at once."""
@@ -149,7 +152,7 @@ class Recipient:
     delivery_error: str | None = None
     ink: Ink | None = None
     consent: str | None = None
-    origin: Origin = Origin()
+    origin: Origin = NOWHERE
 
     @property
     def acting(self) -> bool:

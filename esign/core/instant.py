@@ -21,7 +21,7 @@ def to_datetime(at: Instant) -> datetime:
 
 def rfc3339(at: Instant) -> str:
     """`2026-11-21T00:14:00.123Z`."""
-    return f"{to_datetime(at):%Y-%m-%dT%H:%M:%S}.{at % 1000:03d}Z"
+    return to_datetime(at).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def parse(text: str) -> Instant:

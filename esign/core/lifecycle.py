@@ -150,7 +150,7 @@ def decline(
         closed,
         (
             Event("recipient.declined", now, actor, recipient.id, origin, detail=detail),
-            Event("document.declined", now, actor, origin=origin),
+            Event("document.declined", now, actor, recipient.id, origin),
         ),
         (
             Mail("declined", f"declined:{document.id}"),

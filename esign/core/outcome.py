@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from esign.core.document import SYSTEM, Actor, Document, Origin
+from esign.core.document import NOWHERE, SYSTEM, Actor, Document, Origin
 from esign.core.instant import Instant
 
 
@@ -20,7 +20,7 @@ class Event:
     at: Instant
     actor: Actor = SYSTEM
     recipient_id: str | None = None
-    origin: Origin = Origin()
+    origin: Origin = NOWHERE
     data: Mapping[str, Any] = field(default_factory=dict)
     detail: Mapping[str, Any] | None = None
 

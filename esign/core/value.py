@@ -1,6 +1,7 @@
 """What a recipient may put into a field (contract 4): each type's check, and the checks across a group."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -20,8 +21,11 @@ HANDS = (None, "a", "b", "c")
 PATTERNS: Mapping[str, tuple[Callable[[str], bool], str]] = {
     "none": (lambda text: True, ""),
     "digits": (lambda text: bool(re.fullmatch(r"[0-9]+", text)), "Use digits only."),
-    "letters": (lambda text: all(c.isalpha() or c in " '’-." for c in text), "Use letters only."),
-    "alphanumeric": (lambda text: all(c.isalnum() or c == " " for c in text), "Use letters and digits only."),
+    "letters": (lambda text: all(is_letter(c) or c in " '’-." for c in text), "Use letters only."),
+    "alphanumeric": (
+        lambda text: all(is_letter(c) or c.isalnum() or c == " " for c in text),
+        "Use letters and digits only.",
+    ),
     "phone": (
         lambda text: (
             bool(re.fullmatch(r"\+?[0-9 ()/.\-]{4,30}", text)) and sum(c.isdigit() for c in text) >= 4
@@ -72,7 +76,7 @@ def fill(
     if needs_signature(recipient) and ink is None:
         problems.append(Detail("/answers/signature", "Please sign.", "required"))
     if problems:
-        raise Problem("invalid_request", "Some answers need a correction.", details=problems)
+        raise Problem("invalid_request", "Some answers need a correction.", details=problems[:100])
     return tuple(filled), ink if isinstance(ink, Ink) else None
 
 
@@ -192,6 +196,11 @@ def choice(field: Field, given: Any) -> str:
     if given not in field.options.get("options", ()):
         raise Wrong("enum", "Please choose one of the options.")
     return str(given)
+
+
+def is_letter(c: str) -> bool:
+    """A letter, or a mark that belongs to one: accents, the vowels of Hindi and Thai."""
+    return unicodedata.category(c)[0] in "LM"
 
 
 def a_string(given: Any) -> str:

@@ -21,7 +21,7 @@ def _field(key: str, kind: str, page: int, at: tuple[float, ...], label: str, **
 
 
 CAFE_FIELDS = (
-    _field("cafe-initials-1", "initials", 1, (59.29, 91.58, 10, 3.7), "Your initials"),
+    _field("cafe-initials-1", "initials", 1, (59.29, 91.58, 10, 3.7), "Initials"),
     _field(
         "garden-address",
         "text",
@@ -63,13 +63,13 @@ CAFE_FIELDS = (
         maxLength=400,
         required=False,
     ),
-    _field("cafe-initials-2", "initials", 2, (59.29, 91.58, 10, 3.7), "Your initials"),
+    _field("cafe-initials-2", "initials", 2, (59.29, 91.58, 10, 3.7), "Initials"),
     _field("cafe-signature", "signature", 3, (11.9, 64.01, 35.71, 6.73), "Signature"),
     _field("cafe-name", "name", 3, (11.9, 73.77, 35.71, 2.69), "Name"),
     _field("cafe-date", "date", 3, (11.9, 79.49, 17.14, 2.69), "Date", format="D MMM YYYY"),
 )
 GARDENER_FIELDS = (
-    _field("gardener-initials-1", "initials", 1, (78.1, 91.58, 10, 3.7), "Your initials"),
+    _field("gardener-initials-1", "initials", 1, (78.1, 91.58, 10, 3.7), "Initials"),
     _field(
         "visiting-day",
         "dropdown",
@@ -78,7 +78,7 @@ GARDENER_FIELDS = (
         "We come on a",
         options=["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"],
     ),
-    _field("gardener-initials-2", "initials", 2, (78.1, 91.58, 10, 3.7), "Your initials"),
+    _field("gardener-initials-2", "initials", 2, (78.1, 91.58, 10, 3.7), "Initials"),
     _field("gardener-signature", "signature", 3, (52.38, 64.01, 35.71, 6.73), "Signature"),
     _field("gardener-name", "name", 3, (52.38, 73.77, 35.71, 2.69), "Name"),
     _field("gardener-date", "date", 3, (52.38, 79.49, 17.14, 2.69), "Date", format="D MMM YYYY"),
@@ -117,7 +117,7 @@ def create_body() -> dict[str, Any]:
 
 
 def answer(person: tuple[str, str], field: Mapping[str, Any]) -> Any:
-    """What this person gives for one of their fields; None where it fills itself in. The café draws, the gardener types."""
+    """What this person gives for one of their fields, None where it fills itself in: one draws, one types."""
     if field["type"] == "signature":
         if person == CAFE:
             picture = resources.files("esign.demo").joinpath("signature.png").read_bytes()

@@ -17,15 +17,18 @@ from esign.clock import SystemClock
 from esign.config import ConfigError, load
 from esign.core.apikey import Scope
 from esign.core.document import Mode
+from esign.core.errors import Problem
 from esign.core.instant import to_datetime
 from esign.demo import contract
 from esign.demo.receiver import Receiver, listening
 from esign.demo.steps import Failed, Steps
 from esign.runtime import Runtime
 from esign.store import outbox as queue
+from esign.store.folder import UnusableFolder
 from esign.web.server import until_signal
 
 WAIT = 60.0
+ELSEWHERE = ("ESIGN_SERVER__", "ESIGN_STORAGE__", "ESIGN_MAIL__")
 EXPECTED = [
     "document.created",
     "document.sent",
@@ -74,16 +77,36 @@ async def run(into: Path | None, leave: bool, webhook: str | None) -> int:
                     await stop
                 stop.cancel()
     except Exception as error:
-        click.echo(f"\nesign: the step “{steps.name}” failed: {error or type(error).__name__}", err=True)
+        click.echo(f"\nesign: the step “{steps.name}” failed: {reason_of(error)}", err=True)
         return 1
     return 0
 
 
+def reason_of(error: Exception) -> str:
+    """What the person should know."""
+    if isinstance(error, TimeoutError):
+        return f"what it waits for did not come within {WAIT:.0f} seconds"
+    return error.message if isinstance(error, Problem) else str(error) or type(error).__name__
+
+
 def make_folder(into: Path | None) -> Path:
-    """`--into`, or a new `./esign-demo/<time>`."""
+    """`--into`, or a new `./esign-demo/<time>`; raises UnusableFolder unless it is empty."""
     folder = into or Path("esign-demo") / f"{to_datetime(SystemClock().now()):%Y-%m-%d_%H-%M-%S}"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        used = any(folder.iterdir())
+    except OSError as error:
+        raise UnusableFolder(
+            f"the folder {folder} cannot be used: {error.strerror}; name another with --into"
+        ) from None
+    if used:
+        raise UnusableFolder(f"the folder {folder} is not empty; name a new one with --into")
     return folder.resolve()
+
+
+def own_settings() -> dict[str, str]:
+    """The environment without what would lead out of the demonstration's folder and of this machine."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(ELSEWHERE)}
 
 
 def report(folder: Path) -> None:
@@ -118,7 +141,7 @@ class Journey:
             file = self.folder / "esign.toml"
             file.write_text(SETTINGS.format(port=free_port()), "utf-8")
             try:
-                config = load(file, os.environ)
+                config = load(file, own_settings())
             except ConfigError as error:
                 raise Failed(str(error)) from None
             self.runtime, _ = await self.stack.enter_async_context(serving(config))

@@ -1,4 +1,4 @@
-"""A webhook receiver as anybody would write one: it checks each signature as Standard Webhooks says and keeps the event."""
+"""A webhook receiver as anybody would write one: it checks each signature (Standard Webhooks) and keeps the event."""
 
 import asyncio
 import base64

@@ -1,6 +1,7 @@
 """Prints each step with its time; on a terminal a line moves while one waits."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -22,7 +23,7 @@ class Steps:
     def __init__(self) -> None:
         self.name = ""
         self._clock = SystemClock()
-        self._moves = click.get_text_stream("stdout").isatty()
+        self._moves = sys.stdout.isatty()
 
     @asynccontextmanager
     async def step(self, name: str) -> AsyncIterator[None]:

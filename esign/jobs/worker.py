@@ -38,7 +38,7 @@ KINDS = (
 
 
 async def recover(runtime: Runtime) -> None:
-    """At the start: what another run had claimed is due again, and every waiting document has its seal job."""
+    """At the start: what another run had claimed is due again, and so is the seal of every waiting document."""
     now = runtime.clock.now()
     waiting = await documents.find_sealing(runtime.db)
 
@@ -46,6 +46,7 @@ async def recover(runtime: Runtime) -> None:
         await outbox.release(tx, runtime.boot, now)
         for document_id in waiting:
             await outbox.requeue_seal(tx, document_id, now)
+        await outbox.hasten(tx, "seal", now)
 
     await runtime.db.write(write)
 

@@ -132,7 +132,7 @@ def reminder(facts: Reminder) -> Letter:
     def write(words: Words) -> Sheet:
         names = {"sender": facts.sender or facts.head.organisation, "title": facts.title}
         filled = words.count("fields_of", facts.fields, filled=facts.filled)
-        rows = [Row(words.say("label_filled"), filled)] if facts.fields else []
+        rows = [Row(words.say("label_filled"), filled)] if facts.filled else []
         preheader = words.say("reminder_preheader_bare", **names)
         if facts.until is not None:
             left = words.days_left(facts.now, facts.until)

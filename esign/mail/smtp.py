@@ -44,6 +44,8 @@ class Mailer(Protocol):
 class Smtp:
     """A mail server. `starttls` is required, not tried; `trust` replaces the system's trust store.
 
+    `own_name` is what we call ourselves there; finding it out by the DNS could take longer than the mail.
+
     Seconds: `step` for each command, `all_of_it` until the server has taken the message.
     """
 
@@ -52,6 +54,7 @@ class Smtp:
     security: Security = "starttls"
     username: str | None = None
     password: str | None = None
+    own_name: str = "localhost"
     trust: "ssl.SSLContext | None" = None
     step: float = STEP
     all_of_it: float = ALL_OF_IT
@@ -68,6 +71,7 @@ class Smtp:
             start_tls=self.security == "starttls",
             username=self.username,
             password=self.password,
+            local_hostname=self.own_name,
             timeout=self.step,
             tls_context=self.trust,
         )
@@ -75,10 +79,12 @@ class Smtp:
             async with asyncio.timeout(self.all_of_it):
                 await client.connect()
                 reply = await _hand_over(client, message, octets)
+            with contextlib.suppress(SMTPException, OSError):
+                await client.quit(timeout=GOODBYE)
         except (SMTPException, OSError) as error:
             raise failure(error) from error
         finally:
-            await _leave(client)
+            client.close()
         return Accepted(_reason(reply))
 
 
@@ -93,15 +99,6 @@ async def _hand_over(client: "aiosmtplib.SMTP", message: EmailMessage, octets: b
     except SMTPNotSupported as error:
         raise PermanentFailure("The mail server does not take internationalised addresses") from error
     return reply
-
-
-async def _leave(client: "aiosmtplib.SMTP") -> None:
-    """Say goodbye if that is quick; the message is safe either way."""
-    from aiosmtplib import SMTPException
-
-    with contextlib.suppress(SMTPException, OSError):
-        await client.quit(timeout=GOODBYE)
-    client.close()
 
 
 def failure(error: Exception) -> MailFailure:

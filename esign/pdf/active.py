@@ -71,7 +71,7 @@ def _drop(node: Object, key: str, word: str | None) -> set[str]:
 
 
 def _triggers(found: object) -> str:
-    words = {_judge(found.get(key)) for key in found.keys()} if isinstance(found, Dictionary) else set()
+    words = {_judge(action) for _, action in found.items()} if isinstance(found, Dictionary) else set()
     return "scripts" if "scripts" in words else "actions"
 
 

@@ -47,8 +47,8 @@ def _tiles(pattern: Object, area: float) -> float:
     numbers = list(matrix) if isinstance(matrix, Array) and len(matrix) == 6 else [1, 0, 0, 1, 0, 0]
     if not all(isinstance(n, int | Decimal) for n in (*steps, *numbers)):
         return 0
-    a, b, c, d = (float(n) for n in numbers[:4])
-    tile = abs(float(steps[0]) * float(steps[1]) * (a * d - b * c))
+    across, down, a, b, c, d = (float(n) for n in (*steps, *numbers[:4]))
+    tile = abs(across * down * (a * d - b * c))
     return area / tile if tile else 0
 
 

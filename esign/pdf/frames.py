@@ -112,7 +112,7 @@ def _expect(kind: type | tuple[type, ...], plain: Any) -> Any:
 
 
 def _part(plain: Any, parts: Sequence[bytes]) -> bytes:
-    index = _expect(int, _expect(dict, plain).get(PART))
+    index: int = _expect(int, _expect(dict, plain).get(PART))
     if not 0 <= index < len(parts):
         raise FrameError("The frame refers to a part it does not have.")
     return parts[index]

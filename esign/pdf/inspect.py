@@ -125,7 +125,7 @@ def _misshapen(number: int, page: Page) -> Problem:
     size = f"Page {number} measures {page.width:g} by {page.height:g} points"
     return Problem(
         "file_unsupported",
-        f"{size}; sides of {SIDE[0]} to {SIDE[1]:,} points can be signed, one at most {RATIO} times as long as the other.",
+        f"{size}; sides must have {SIDE[0]} to {SIDE[1]:,} points, and one at most {RATIO} times those of the other.",
         details=[Detail("/file", f"{size}.", "page_size")],
     )
 

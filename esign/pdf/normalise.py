@@ -8,7 +8,6 @@ from xml.parsers import expat
 from pikepdf import (
     Array,
     Dictionary,
-    Name,
     Object,
     ObjectStreamMode,
     Pdf,
@@ -23,12 +22,36 @@ from esign.pdf import page as pages
 
 # What a document and a page may keep; everything else acts, hides or serves other programs.
 ROOT = frozenset(
-    "/Type /Version /Extensions /Pages /PageLabels /Names /Dests /ViewerPreferences /PageLayout /Outlines "
-    "/StructTreeRoot /MarkInfo /Lang /Metadata /OutputIntents /OCProperties".split()
+    {
+        *(
+            "/Type",
+            "/Version",
+            "/Extensions",
+            "/Pages",
+            "/Lang",
+            "/Metadata",
+            "/OutputIntents",
+            "/OCProperties",
+        ),
+        *("/PageLabels", "/PageLayout", "/ViewerPreferences", "/Names", "/Dests", "/Outlines"),
+        *("/StructTreeRoot", "/MarkInfo"),
+    }
 )
 PAGE = frozenset(
-    "/Type /Parent /Resources /MediaBox /CropBox /BleedBox /TrimBox /ArtBox /Rotate /Contents /Group /Annots "
-    "/StructParents /Tabs /UserUnit /BoxColorInfo /Metadata /LastModified".split()
+    {
+        *("/Type", "/Parent", "/Resources", "/Contents", "/Group", "/Annots", "/Metadata", "/LastModified"),
+        *(
+            "/MediaBox",
+            "/CropBox",
+            "/BleedBox",
+            "/TrimBox",
+            "/ArtBox",
+            "/BoxColorInfo",
+            "/Rotate",
+            "/UserUnit",
+        ),
+        *("/StructParents", "/Tabs"),
+    }
 )
 
 # Which word stands for a part of the file that goes as a whole.
@@ -49,9 +72,7 @@ def refuse_dynamic(pdf: Pdf) -> None:
     form = pdf.Root.get("/AcroForm")
     if not isinstance(form, Dictionary) or "/XFA" not in form:
         return
-    if pdf.Root.get("/NeedsRendering") is True or any(
-        RENDERS.search(packet) for packet in _packets(form.XFA)
-    ):
+    if bool(pdf.Root.get("/NeedsRendering")) or any(RENDERS.search(packet) for packet in _packets(form.XFA)):
         raise Problem(
             "file_unsupported",
             "The file is a dynamic form (XFA), whose pages exist only in the program that fills it in; "
@@ -83,6 +104,7 @@ def write(pdf: Pdf) -> bytes:
         stream_decode_level=StreamDecodeLevel.none,
         deterministic_id=True,
         encryption=False,
+        fix_metadata_version=False,
     )
     return file.getvalue()
 
@@ -97,7 +119,7 @@ def _packets(found: object) -> Iterator[bytes]:
 
 
 def _keep_only(node: Object, kept: frozenset[str]) -> set[str]:
-    gone = [key for key in node.keys() if key not in kept]
+    gone = [key for key, _ in node.items() if key not in kept]
     for key in gone:
         del node[key]
     return {PARTS[key] for key in gone if key in PARTS}

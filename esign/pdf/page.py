@@ -3,7 +3,7 @@
 from decimal import Decimal
 from math import isfinite
 
-from pikepdf import Array, Dictionary, Name, Object, Page
+from pikepdf import Array, Dictionary, Object, Page
 
 from esign.pdf import geometry
 
@@ -48,7 +48,7 @@ def own_resources(page: Page) -> Object:
     forms = resources.get("/XObject")
     resources.XObject = forms.copy() if isinstance(forms, Dictionary) else Dictionary()
     page.obj.Resources = resources
-    return page.obj.Resources
+    return resources
 
 
 def place(forms: Object, form: Object) -> bytes:

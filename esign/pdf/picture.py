@@ -1,6 +1,7 @@
 """A drawn or uploaded signature, made anew from its pixels: nothing of the sender's file survives."""
 
 import io
+import warnings
 
 from PIL import Image, ImageChops, ImageOps, UnidentifiedImageError
 
@@ -26,14 +27,19 @@ def reencode(image: bytes) -> Picture:
 
 def _pixels(image: bytes) -> Image.Image:
     """The first frame as RGBA, turned as its camera meant it."""
+    too_large = Problem("invalid_request", "The picture has too many pixels; send a smaller one.")
     try:
-        with Image.open(io.BytesIO(image), formats=FORMATS) as source:
-            if source.width * source.height > MAX_PIXELS:
-                raise Problem("invalid_request", "The picture has too many pixels; send a smaller one.")
-            return ImageOps.exif_transpose(source).convert("RGBA")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own limit is lower
+            with Image.open(io.BytesIO(image), formats=FORMATS) as source:
+                if source.width * source.height > MAX_PIXELS:
+                    raise too_large
+                return ImageOps.exif_transpose(source).convert("RGBA")
+    except Image.DecompressionBombError as error:
+        raise too_large from error
     except UnidentifiedImageError as error:
         raise Problem("invalid_request", "The picture is not a PNG, JPEG or WebP image.") from error
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+    except (OSError, ValueError, SyntaxError, EOFError) as error:
         raise Problem("invalid_request", "The picture is damaged; save it again and send that.") from error
 
 

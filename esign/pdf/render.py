@@ -13,12 +13,12 @@ DPI = 110
 # Long files get smaller pictures, so that 500 scanned pages stay within the limits of a worker.
 DPI_LONG, LONG = 80, 200
 
-# A poster must stay small enough to send and a stamp-sized page large enough to read: pixels, and pixels of the longer side.
+# A poster must stay small enough to send, a page like a stamp large enough to read: pixels, pixels of the longer side.
 MOST_PIXELS, LONGEST, SHORTEST = 4_000_000, 8_000, 800
 
-# Up to so many colours in a sample of 1/16 of the pixels a page is text and drawings: WebP without loss is then sharper,
-# smaller and 4 to 8 ms faster than with loss (12 ms and 72 KB against 16 ms and 93 KB for a page of text). A photograph
-# takes 90 ms without loss. `method` above 1 costs up to four times the time for a tenth of the size.
+# With up to so many colours in a sixteenth of its pixels a page is text and drawings: without loss it is sharper,
+# smaller and faster to write (12 ms and 72 KB against 16 ms and 93 KB for a page of text). A photograph takes 90 ms
+# without loss. `method` above 1 takes up to four times as long and saves a tenth.
 FEW_COLOURS = 768
 
 

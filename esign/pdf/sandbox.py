@@ -4,6 +4,7 @@ import ctypes
 import os
 import resource
 import signal
+from pathlib import Path
 
 MEBIBYTE = 1024 * 1024
 
@@ -42,8 +43,7 @@ def allow_cpu(seconds: int) -> None:
 
 def resident() -> int:
     """Bytes of memory in use by this process."""
-    with open("/proc/self/statm", "rb") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def _lower(kind: int, limit: int) -> None:

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterable
 from itertools import groupby
+from math import sqrt
 
 import pypdfium2
 
@@ -11,7 +12,10 @@ from esign.pdf.order import Drawn, SealFailed
 from esign.pdf.verify import verify
 
 SCALE = 0.7  # 50 dpi: enough to tell ink from none
-LONGEST = 1000  # pixels of a side, for pages as large as a wall
+LEAST, MOST = (
+    16,
+    1000,
+)  # pixels: the shorter side of a box, so that tiny ink counts; the root of its area, for walls
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols without ink
 
 
@@ -54,11 +58,15 @@ def check_ink(prepared: bytes, sealed: bytes, fields: Iterable[Drawn]) -> None:
 
 def _box(page: pypdfium2.PdfPage, field: Drawn) -> bytes:
     """The pixels of a field's box and one around; pdfium paints only these, so that heavy pages cost little."""
-    width, height = page.get_size()
-    scale = min(SCALE, LONGEST / max(width, height))
+    across, down = (side / 100 for side in page.get_size())
+    width, height = field.width * across, field.height * down
+    scale = min(max(SCALE, LEAST / min(width, height)), MOST / sqrt(width * height))
     rim = 1 / scale
-    left, right = field.x / 100 * width, (field.x + field.width) / 100 * width
-    top, bottom = field.y / 100 * height, (field.y + field.height) / 100 * height
-    cut = (left - rim, height - bottom - rim, width - right - rim, top - rim)
+    cut = (
+        field.x * across - rim,
+        (100 - field.y - field.height) * down - rim,
+        (100 - field.x - field.width) * across - rim,
+        field.y * down - rim,
+    )
     picture = page.render(scale=scale, may_draw_forms=False, crop=tuple(max(0.0, side) for side in cut))
     return bytes(picture.buffer)

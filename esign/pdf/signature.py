@@ -37,7 +37,7 @@ def _signs(item: object) -> bool:
     if not isinstance(item, Dictionary):
         return False
     written = text(item)
-    return bool(NAMED.search(written)) or bool(KIND.search(written)) and _filled(item)
+    return bool(NAMED.search(written)) or (bool(KIND.search(written)) and _filled(item))
 
 
 def _packed(item: Stream) -> bool:

@@ -21,14 +21,14 @@ TASKS: Mapping[str, str] = {
     "missing": "esign.pdf.glyphs:missing_with_system",
 }
 
-# PDF libraries keep some memory of every file: a worker that has grown by so much, or is old, makes room for a fresh one.
+# PDF libraries keep some memory of every file: a worker that has grown so large, or is old, makes room for another.
 LARGEST, OLDEST = 250 * sandbox.MEBIBYTE, 500
 
 
 def main(tasks: Mapping[str, str] = TASKS) -> None:
     """Answer jobs one after the other until the pipe closes."""
     sandbox.confine()
-    with open(os.dup(0), "rb") as asked, open(os.dup(1), "wb") as answered:
+    with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answered:
         # What libraries print must not end up among the answers.
         os.dup2(2, 1)
         _say(answered, {"ready": True})
@@ -74,8 +74,8 @@ def _function(place: str) -> Callable[..., Any]:
 
 def _arguments(work: Callable[..., Any], plain: list[Any], parts: list[bytes]) -> list[Any]:
     hints = get_type_hints(work)
-    names = list(signature(work).parameters)
-    return [frames.rebuild(hints[name], item, parts) for name, item in zip(names, plain, strict=False)]
+    names = list(signature(work).parameters)[: len(plain)]
+    return [frames.rebuild(hints[name], item, parts) for name, item in zip(names, plain, strict=True)]
 
 
 if __name__ == "__main__":

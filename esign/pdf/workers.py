@@ -21,7 +21,7 @@ log = logging.getLogger("esign.pdf")
 
 COMMAND = (sys.executable, "-I", "-m", "esign.pdf.worker")
 
-# Nothing of the server's environment: threads get no memory arenas of their own (each takes 64 MiB of what a worker may map).
+# Nothing of the server's. Threads get no arenas of their own: each maps 64 MiB of the 1 GiB that a worker may map.
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 
 # What reading from or writing to a child raises when the child is no more, or is no longer itself.
@@ -42,8 +42,8 @@ class WorkerFailed(Exception):
 class Workers:
     """Starts a child when a job needs one, at most `size`, and lets it go after `idle_seconds` without any.
 
-    Jobs wait in the order they came. `wall_seconds` and `cpu_seconds` bound one job; a caller that is cancelled takes its
-    child with it, so an answer never reaches anybody else.
+    Jobs wait in the order they came. `wall_seconds` and `cpu_seconds` bound one job. A caller that is cancelled takes
+    its child with it, so an answer never reaches anybody else.
     """
 
     def __init__(
@@ -120,6 +120,8 @@ class Workers:
             kept = not body["last"]
         except TimeoutError:
             outcome = WorkerFailed(f"it took longer than {self._wall_seconds:g} seconds")
+        except frames.FrameError:
+            outcome = WorkerFailed("it answered with something else than was asked")
         except BROKEN:
             outcome = WorkerFailed(await child.fate() if child else "it did not start")
         finally:
@@ -220,7 +222,7 @@ class _Child:
                 await self.process.wait()
         match self.process.returncode:
             case None:
-                return "it answered with something else than a frame"
+                return "it said no more"
             case code if code == -SIGXCPU:
                 return "it used more processor time than a job may"
             case code if code < 0:

@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from itertools import cycle
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -19,9 +18,10 @@ import aiosqlite
 
 from esign.core.errors import Problem
 from esign.store import migrate
+from esign.store.readers import Readers
+from esign.store.readers import Row as Row  # what both sides of the database give
 
 T = TypeVar("T")
-Row = sqlite3.Row
 
 FILE = "esign.db"
 GROUP = 16
@@ -90,13 +90,10 @@ class Queued(Generic[T]):
 class Database:
     """`write` runs a function in a durable transaction; `all` and `one` read what is committed."""
 
-    def __init__(
-        self, path: Path, writer: aiosqlite.Connection, readers: Sequence[aiosqlite.Connection]
-    ) -> None:
+    def __init__(self, path: Path, writer: aiosqlite.Connection, readers: Readers) -> None:
         self._path = path
         self._writer = writer
         self._readers = readers
-        self._next_reader = cycle(readers)
         self._queue: asyncio.Queue[Queued[Any]] = asyncio.Queue(WAITING)
         self._advisory = os.open(path.with_name("write.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         self._task = asyncio.create_task(self._work(), name="database writer")
@@ -104,7 +101,7 @@ class Database:
         self.failed.add_done_callback(lambda future: future.cancelled() or future.exception())
 
     async def all(self, sql: str, **values: Any) -> list[Row]:
-        return list(await next(self._next_reader).execute_fetchall(sql, values))
+        return await self._readers.all(sql, values)
 
     async def one(self, sql: str, **values: Any) -> Row | None:
         rows = await self.all(sql, **values)
@@ -127,30 +124,36 @@ class Database:
             await self._queue.join()
             self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
-        if not self.failed.done():
-            self.failed.cancel()
-            await self._checkpoint("PASSIVE")
-        await asyncio.gather(*(c.close() for c in (self._writer, *self._readers)))
-        os.close(self._advisory)
+        try:
+            if not self.failed.done():
+                self.failed.cancel()
+                await self._checkpoint("PASSIVE")
+        finally:
+            await self._writer.close()
+            self._readers.close()
+            os.close(self._advisory)
 
     async def _work(self) -> None:
         while True:
+            group = await self._next_group()
             try:
-                first = await asyncio.wait_for(self._queue.get(), CHECKPOINT_SECONDS)
-            except TimeoutError:
-                await self._checkpoint("PASSIVE")
-                continue
-            group = [first]
-            while len(group) < GROUP and not self._queue.empty():
-                group.append(self._queue.get_nowait())
-            try:
-                await self._commit(group)
+                await (self._commit(group) if group else self._checkpoint("PASSIVE"))
             except (sqlite3.Error, OSError) as error:
                 self._stop(group, error)
                 return
             finally:
                 for _ in group:
                     self._queue.task_done()
+
+    async def _next_group(self) -> list[Queued[Any]]:
+        """What waits, as far as one commit takes it; nothing when nobody wrote for a while."""
+        try:
+            group = [await asyncio.wait_for(self._queue.get(), CHECKPOINT_SECONDS)]
+        except TimeoutError:
+            return []
+        while len(group) < GROUP and not self._queue.empty():
+            group.append(self._queue.get_nowait())
+        return group
 
     async def _commit(self, group: list[Queued[Any]]) -> None:
         """One transaction for the whole group, each function in a savepoint of its own."""
@@ -207,8 +210,13 @@ class Database:
             await self._checkpoint("PASSIVE")
 
     async def _checkpoint(self, mode: str) -> None:
+        """Bring the log into the file; where the disk is full, what was committed stays safe in the log."""
         async with held(self._advisory):
-            await self._writer.execute_fetchall(f"PRAGMA wal_checkpoint({mode})")
+            try:
+                await self._writer.execute_fetchall(f"PRAGMA wal_checkpoint({mode})")
+            except sqlite3.Error as error:
+                if not is_passing(error):
+                    raise
 
 
 @asynccontextmanager
@@ -273,7 +281,7 @@ async def open_database(path: Path) -> Database:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     await asyncio.to_thread(prepare, path)
     writer = await connect(path, PRAGMAS + WRITER_PRAGMAS)
-    readers = [await connect(path, (*PRAGMAS, "PRAGMA query_only = ON")) for _ in range(READERS)]
+    readers = Readers(path, READERS, (*PRAGMAS, "PRAGMA query_only = ON"))
     return Database(path, writer, readers)
 
 

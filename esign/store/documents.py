@@ -1,10 +1,11 @@
 """Documents with their recipients: one joined read, one guarded write."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Protocol
+
+import orjson
 
 from esign.core.document import (
     Actor,
@@ -183,7 +184,7 @@ def load(rows: Sequence[Row]) -> Document:
     """One document from the rows of its join."""
     row = rows[0]
     members = {name: row[f"d_{name}"] for name in DOCUMENT_COLUMNS}
-    file, seal = json.loads(members["file"]), members["seal"]
+    file, seal = orjson.loads(members["file"]), members["seal"]
     members |= {
         "mode": Mode(members["mode"]),
         "status": Status(members["status"]),
@@ -195,10 +196,10 @@ def load(rows: Sequence[Row]) -> Document:
                 "removed": tuple(file["removed"]),
             }
         ),
-        "reminders": Reminders(**json.loads(members["reminders"])),
-        "metadata": json.loads(members["metadata"]),
-        "created_by": Actor(**json.loads(members["created_by"])),
-        "seal": Seal(**json.loads(seal)) if seal else None,
+        "reminders": Reminders(**orjson.loads(members["reminders"])),
+        "metadata": orjson.loads(members["metadata"]),
+        "created_by": Actor(**orjson.loads(members["created_by"])),
+        "seal": Seal(**orjson.loads(seal)) if seal else None,
     }
     recipients = tuple(load_recipient(each) for each in rows if each["r_id"] is not None)
     return Document(**members, recipients=recipients)
@@ -212,10 +213,10 @@ def load_recipient(row: Row) -> Recipient:
         | {
             "role": Role(members["role"]),
             "status": RecipientStatus(members["status"]),
-            "fields": tuple(load_field(stored) for stored in json.loads(members["fields"])),
+            "fields": tuple(load_field(stored) for stored in orjson.loads(members["fields"])),
             "delivery": Delivery(members["delivery"]),
-            "ink": Ink(**json.loads(ink)) if ink else None,
-            "origin": Origin(**json.loads(members["origin"])),
+            "ink": Ink(**orjson.loads(ink)) if ink else None,
+            "origin": Origin(**orjson.loads(members["origin"])),
         }
     )
 
@@ -268,4 +269,4 @@ def shallow(frozen: Any) -> dict[str, Any]:
 
 
 def dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return orjson.dumps(value).decode()

@@ -121,12 +121,17 @@ async def release(tx: Transaction, boot: str, now: Instant) -> int:
     )
 
 
-async def hasten(tx: Transaction, kind: str, now: Instant) -> int:
-    """Make every waiting job of a kind due now: what held them up is gone."""
+async def hasten(tx: Transaction, kind: str, now: Instant, error: str | None = None) -> int:
+    """Make every waiting job of a kind due now, or those that failed for this reason: what held them up is gone."""
     return await tx.run(
-        "UPDATE outbox SET due_at = :now WHERE state = 'pending' AND kind = :kind AND boot IS NULL AND due_at > :now",
+        """
+        UPDATE outbox SET due_at = :now
+        WHERE state = 'pending' AND kind = :kind AND boot IS NULL AND due_at > :now
+        AND (CAST(:error AS TEXT) IS NULL OR last_error = :error)
+        """,
         kind=kind,
         now=now,
+        error=error,
     )
 
 

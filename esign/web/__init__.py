@@ -1,7 +1,7 @@
 """Floor 3, the HTTP door: from bytes on a socket to a call of an action, and back.
 
 Decisions:
-- uvicorn with httptools under a protocol class of our own (`server`), since it has no deadlines and no caps;
+- uvicorn with httptools under a protocol class of our own (`connection`): it has no deadlines and no caps;
   one sweep looks at all connections instead of a timer each.
 - No middleware for the API: `guard` (every request: host, sizes, name, log line) and `pipeline` (all below
   /api/v1) are two plain ASGI callables; the contract's order of checks is the order of lines in `Api`.

@@ -63,10 +63,15 @@ def _unrouted(request: Request, error: HTTPException) -> Response:
     return response(Problem(code, headers={"Allow": allow} if allow else None), request_id(request))
 
 
+def _unexpected(request: Request, error: Exception) -> Response:
+    """The error goes on to the guard, which writes it down."""
+    return response(Problem("internal_error"), request_id(request))
+
+
 def request_id(request: Request) -> str:
     """The id that the guard gave to this request."""
     return str(request.scope.get("esign.request_id", ""))
 
 
-HANDLERS: dict[Any, Any] = {Problem: _problem, HTTPException: _unrouted}
+HANDLERS: dict[Any, Any] = {Problem: _problem, HTTPException: _unrouted, Exception: _unexpected}
 """`exception_handlers` of the Starlette application that holds the pages."""

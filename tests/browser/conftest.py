@@ -43,8 +43,9 @@ def serving(port: MemoryPort) -> Iterator[str]:
         listener.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """One browser per file: while it runs, its own event loop takes the place of that of asynchronous tests."""
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
         yield opened

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from esign.core.document import FieldType, Mode, Status
-from esign.core.errors import Problem
+from esign.core.errors import Detail, Problem
 from tests.web.signing.port import (
     STATES,
     MemoryPort,
@@ -484,6 +484,51 @@ def test_a_test_document_says_on_its_page_that_it_has_no_legal_effect(
     page = visit(MemoryPort(a_document(mode=Mode.TEST)))
     expect(page.get_by_text("Test: this document has no legal effect")).to_be_visible()
     shot(page, "test-mode")
+
+
+def test_long_words_and_many_options_stay_inside_the_narrowest_screen(
+    visit: Visit, shot: Callable[[Page, str], None]
+) -> None:
+    options = [f"Option number {n} with some words" for n in range(20)]
+    long = "Rahmenlieferungsvereinbarungsbedingungen" * 3
+    fields = (
+        a_field("choice", FieldType.RADIO, 1, (10, 20, 40, 30), label=long, options={"options": options}),
+        a_field("text", FieldType.TEXT, 1, (10, 62, 20, 2.4), label=long),
+    )
+    me = replace(a_recipient(fields), name=long)
+    page = visit(MemoryPort(a_document(me, replace(other(), name=long), title=long)), width=320, height=640)
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    page.locator("[data-action=sign]:visible").click()
+    page.get_by_label("Option number 19").check()
+    expect(page.locator("#next")).to_be_in_viewport(ratio=1)
+    step(page, "fld_text")
+    page.locator("#slot [data-field=fld_text]").fill("Donaudampfschifffahrtsgesellschaft")
+    words = page.locator("#f-fld_text .f-text")
+    assert words.evaluate("one => one.scrollWidth <= one.clientWidth + 1")
+    shot(page, "long")
+
+
+def test_a_signature_that_is_refused_at_the_end_is_asked_for_again(visit: Visit) -> None:
+    port = MemoryPort(a_document(a_recipient(()), other()))
+    page = visit(port, excused=REFUSED)
+    page.locator("[data-action=next]:visible").click()
+    page.locator("[data-field=signature]").click()
+    page.locator("#tab-type").click()
+    page.locator("[data-action=adopt]").click()
+    page.locator("[data-action=consent]").check()
+    port.refuse = Problem(
+        "invalid_request", details=[Detail("/answers/signature", "We cannot print 龘 here.", "format")]
+    )
+    page.locator("[data-action=finish]").click()
+    expect(page.locator("#e-signature")).to_have_text("We cannot print 龘 here.")
+    expect(page.locator("[data-field=signature]")).to_be_focused()
+    port.refuse = None
+    page.locator("[data-field=signature]").click()
+    page.locator("#typed-text").fill("Jonas")
+    page.locator("[data-action=adopt]").click()
+    expect(page.locator("#e-signature")).to_be_hidden()
+    page.locator("[data-action=finish]").click()
+    expect(page.locator("body")).to_have_attribute("data-state", "waiting")
 
 
 def test_what_people_wrote_is_shown_as_text(visit: Visit) -> None:

@@ -1,5 +1,6 @@
 """A mail server on loopback that keeps what it takes and says what it is told to say."""
 
+import asyncio
 import contextlib
 import ssl
 from collections.abc import AsyncIterator
@@ -9,8 +10,9 @@ from email.message import EmailMessage
 from email.policy import SMTP as POLICY
 from typing import Any
 
-from aiosmtpd.controller import UnthreadedController
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+
+from tests.certificates import HOST
 
 USER, PASSWORD = "esign", "correct horse"
 
@@ -26,8 +28,7 @@ class Server:
 
     @property
     def messages(self) -> list[EmailMessage]:
-        parsed = [message_from_bytes(bytes(sent.content or b""), policy=POLICY) for sent in self.envelopes]
-        return [message for message in parsed if isinstance(message, EmailMessage)]
+        return [message_from_bytes(octets(sent), policy=POLICY) for sent in self.envelopes]
 
     async def handle_MAIL(
         self, _: SMTP, __: Session, envelope: Envelope, sender: str, options: list[str]
@@ -52,12 +53,17 @@ class Server:
         return "250 2.0.0 taken as q-123"
 
 
+def octets(envelope: Envelope) -> bytes:
+    assert isinstance(envelope.content, bytes)
+    return envelope.content
+
+
 def authenticate(_: Any, __: Any, ___: Any, ____: str, data: Any) -> AuthResult:
     fine = isinstance(data, LoginPassword) and (data.login, data.password) == (
         USER.encode(),
         PASSWORD.encode(),
     )
-    return AuthResult(success=fine)
+    return AuthResult(success=fine, handled=False)
 
 
 @contextlib.asynccontextmanager
@@ -70,12 +76,12 @@ async def serving(
 ) -> AsyncIterator[Server]:
     """`tls` offers STARTTLS, with `smtps` TLS from the first byte; `options` are those of aiosmtpd."""
     server = Server(says or {})
-    if smtps:
-        options["ssl_context"] = tls
-    elif tls:
+    loop = asyncio.get_running_loop()
+    if tls and not smtps:
         options |= {"tls_context": tls, "require_starttls": True}
-    controller = UnthreadedController(server, hostname="127.0.0.1", port=0, **options)
-    listener = await controller._create_server()
+    listener = await loop.create_server(
+        lambda: SMTP(server, hostname=HOST, loop=loop, **options), "127.0.0.1", 0, ssl=tls if smtps else None
+    )
     server.port = listener.sockets[0].getsockname()[1]
     try:
         yield server

@@ -179,6 +179,7 @@ def test_who_has_filled_in_nothing_is_not_told_to_carry_on() -> None:
 
     assert "Read and sign:\n" in text
     assert "is kept" not in text
+    assert "Filled in" not in text
 
 
 @pytest.mark.parametrize(

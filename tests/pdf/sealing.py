@@ -7,8 +7,8 @@ from typing import Any
 
 import pikepdf
 import pypdfium2
-from PIL import Image, ImageDraw
 from pikepdf import Array, Dictionary, Name
+from PIL import Image, ImageDraw
 
 from esign.pdf.order import Drawn, SealOrder
 from tests.pki import NOW
@@ -76,7 +76,8 @@ def every_type(page: int = 1) -> tuple[Drawn, ...]:
         ("dropdown", "Northern region", {}),
     ]
     return tuple(
-        a_field(kind, value, page=page, y=5 + 8.5 * row, **more) for row, (kind, value, more) in enumerate(rows)
+        a_field(kind, value, page=page, y=5 + 8.5 * row, **more)
+        for row, (kind, value, more) in enumerate(rows)
     )
 
 
@@ -146,7 +147,9 @@ def an_order(prepared: bytes, *fields: Drawn, now: int = NOW, **facts: Any) -> S
 def text_of(pdf: bytes, page: int | None = None) -> str:
     """What a reader copies out, by poppler."""
     pages = ["-f", str(page), "-l", str(page)] if page else []
-    run = subprocess.run(["pdftotext", *pages, "-layout", "-", "-"], input=pdf, capture_output=True, check=True)
+    run = subprocess.run(
+        ["pdftotext", *pages, "-layout", "-", "-"], input=pdf, capture_output=True, check=True
+    )
     return run.stdout.decode()
 
 

@@ -5,15 +5,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from fontTools.fontBuilder import FontBuilder
-from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.ttLib import TTFont
 
 from esign.pdf import certificate, glyphs, overlay
 from tests.pdf.sealing import SCRIPTS, a_field, text_of
 from tests.pki import NOW
 
-COVERED = {c for first, last in json.loads((glyphs.FONTS / "coverage.json").read_text())["base"] for c in range(first, last + 1)}
+TABLE = json.loads((glyphs.FONTS / "coverage.json").read_text())
+COVERED = {c for first, last in TABLE["base"] for c in range(first, last + 1)}
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -25,7 +24,9 @@ def test_characters_without_a_font_are_named_once_and_sorted() -> None:
     assert glyphs.missing(["王 Wang", "山王", "\U0001f9ff"]) == ["山", "王"]
 
 
-@pytest.mark.parametrize("text", ["a\u200db", "x\ufe0f", "\u2067rtl\u2069", "soft\u00adhyphen", "two\r\nlines\t", "\U000e0067"])
+@pytest.mark.parametrize(
+    "text", ["a\u200db", "x\ufe0f", "\u2067rtl\u2069", "soft\u00adhyphen", "two\r\nlines\t", "\U000e0067"]
+)
 def test_what_leaves_no_mark_needs_no_font(text: str) -> None:
     assert glyphs.missing([text]) == []
 
@@ -53,7 +54,7 @@ def test_typst_draws_every_character_of_the_table() -> None:
 
 @pytest.mark.parametrize("hand", "abc")
 def test_a_hand_that_is_offered_writes_the_whole_signature(hand: str) -> None:
-    covered = json.loads((glyphs.FONTS / "coverage.json").read_text())["hands"][hand]
+    covered = TABLE["hands"][hand]
     text = "".join(chr(c) for first, last in covered for c in range(first, last + 1) if c > 0x20)
     assert hand in glyphs.hands_for(text)
     field = a_field("signature", kind="typed", text=text, hand=hand, x=0, y=0, width=100, height=100)
@@ -77,7 +78,9 @@ def test_every_font_file_has_its_licence_beside_it() -> None:
 
 def test_no_renamed_hand_carries_a_reserved_font_name() -> None:
     for path in glyphs.FONTS.glob("EsignHand*.ttf"):
-        names = " ".join(str(record) for record in TTFont(path)["name"].names if record.nameID in (1, 3, 4, 6, 16))
+        names = " ".join(
+            str(record) for record in TTFont(path)["name"].names if record.nameID in (1, 3, 4, 6, 16)
+        )
         assert not re.search("Delafield|Aurore|Caveat", names)
 
 
@@ -91,23 +94,15 @@ def test_asking_loads_no_font_library() -> None:
 
 @pytest.fixture
 def cjk_folder(tmp_path: Path) -> str:
-    """A folder with a font that calls itself as the CJK fonts do and draws two characters."""
-    pen = TTGlyphPen(None)
-    pen.moveTo((0, 0))
-    pen.lineTo((0, 800))
-    pen.lineTo((800, 800))
-    pen.lineTo((800, 0))
-    pen.closePath()
-    square = pen.glyph()
-    font = FontBuilder(1000, isTTF=True)
-    font.setupGlyphOrder([".notdef", "u738B", "u660E"])
-    font.setupCharacterMap({0x738B: "u738B", 0x660E: "u660E"})
-    font.setupGlyf({name: square for name in (".notdef", "u738B", "u660E")})
-    font.setupHorizontalMetrics({name: (1000, 0) for name in (".notdef", "u738B", "u660E")})
-    font.setupHorizontalHeader(ascent=880, descent=-120)
-    font.setupNameTable({"familyName": "Noto Sans CJK JP", "styleName": "Regular"})
-    font.setupOS2(sTypoAscender=880, sTypoDescender=-120, usWinAscent=880, usWinDescent=120)
-    font.setupPost()
+    """A folder with a font that calls itself as the CJK fonts do and draws two characters, as A and B."""
+    font = TTFont(glyphs.FONTS / "NotoSans-Regular.ttf")
+    letters = font.getBestCmap()
+    for table in font["cmap"].tables:
+        table.cmap = {0x738B: letters[ord("A")], 0x660E: letters[ord("B")]}
+    font["name"].names = [record for record in font["name"].names if record.nameID not in (1, 4, 6, 16, 21)]
+    for number in (1, 4):
+        font["name"].setName("Noto Sans CJK JP", number, 3, 1, 0x409)
+    font["name"].setName("NotoSansCJKjp-Regular", 6, 3, 1, 0x409)
     font.save(tmp_path / "NotoSansCJKjp-Regular.otf")
     return str(tmp_path)
 

@@ -198,9 +198,7 @@ class World:
         """Build the application anew, with other settings; everything counted so far is forgotten."""
         self.tools.config = config
         self.api = Api(cast(Runtime, self.tools), ENDPOINTS)
-        self.app: ASGIApp = Guard(
-            self.api, hosts=["sign.example.com"], clock=self.tools.clock, allow=lambda scope: "GET, HEAD"
-        )
+        self.app: ASGIApp = Guard(self.api, hosts=["sign.example.com"], clock=self.tools.clock)
 
     def renew(self, config: Config) -> None:
         """As at the beginning of a test."""

@@ -70,7 +70,7 @@ CREATE TABLE document (
 CREATE INDEX document_newest ON document (organisation_id, mode, created_at, id);
 CREATE INDEX document_by_status ON document (organisation_id, mode, status, created_at, id);
 CREATE INDEX document_expiring ON document (expires_at) WHERE status = 'sent';
-CREATE INDEX document_sealing ON document (id) WHERE status = 'sealing';
+CREATE INDEX document_sealing ON document (status, id) WHERE status = 'sealing';
 
 -- Which file content a document refers to: what no row names any more is pruned.
 CREATE TABLE document_blob (

@@ -1,11 +1,25 @@
-"""The API on one screen: every endpoint, what it needs and what it answers (contract 3)."""
+"""The API on one screen: every endpoint, what it needs and what it answers (contract 3).
+
+The description of the API is made from this table and from the annotations of its handlers, so it says nothing
+that is not checked. Each noun has one file for what it takes and one for what it answers; answers about documents
+are built without validation, for speed, and a test validates them.
+"""
+
+import asyncio
+from functools import cache
+from typing import Any
+
+import orjson
+from starlette.responses import Response
 
 from esign.core.apikey import Scope
+from esign.web import openapi
 from esign.web.api import document_replies as replies
-from esign.web.api import documents, webhooks
-from esign.web.endpoint import Endpoint
+from esign.web.api import documents, events, webhooks
+from esign.web.endpoint import Call, Endpoint
 
 V1 = "/api/v1"
+VERSION = "1.0.0"
 FILE_ERRORS = (
     "invalid_file",
     "file_too_large",
@@ -14,6 +28,19 @@ FILE_ERRORS = (
     "file_signed",
     "file_unsupported",
 )
+
+
+@cache
+def describe() -> dict[str, Any]:
+    """The description (OpenAPI 3.1) of this table and of the webhooks; the same on every installation."""
+    return openapi.describe(ENDPOINTS, version=VERSION, server="/", webhooks=events.BODIES)
+
+
+async def read_description(call: Call) -> Response:
+    """This description; needs no key."""
+    description = await asyncio.to_thread(describe)
+    return Response(orjson.dumps(description), media_type="application/json")
+
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
@@ -106,5 +133,14 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         tag="Webhooks",
         scope=Scope.WEBHOOKS_WRITE,
         idempotent=True,
+    ),
+    Endpoint(
+        "GET",
+        f"{V1}/openapi.json",
+        read_description,
+        summary="Get this description",
+        tag="Description",
+        public=True,
+        media="application/json",
     ),
 )

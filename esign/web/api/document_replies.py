@@ -2,16 +2,18 @@
 
 from typing import Any, Literal
 
-from pydantic import JsonValue
+from pydantic import ConfigDict, JsonValue
 
 from esign.core.audit import Entry
 from esign.core.document import Document, Recipient
-from esign.web.api import fields
-from esign.web.api.fields import AnyFieldReply
+from esign.web.api import examples, field_replies
+from esign.web.api.field_replies import AnyFieldReply
 from esign.web.schema import Moment, Reply
 
 
 class DocumentCreated(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.CREATED_DOCUMENT]})
+
     id: str
     status: Literal["draft", "sent"]
 
@@ -110,16 +112,22 @@ class DocumentSummary(Reply):
 
 
 class DocumentReply(DocumentSummary):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.DOCUMENT]})
+
     recipients: list[RecipientReply]  # type: ignore[assignment]  # the same list with more in it
 
 
 class DocumentPage(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.DOCUMENTS]})
+
     data: list[DocumentSummary]
     has_more: bool
     next_cursor: str | None
 
 
 class FileDescriptor(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.FILE]})
+
     variant: Literal["original", "sealed", "certificate"]
     file_name: str
     content_type: Literal["application/pdf"]
@@ -153,6 +161,8 @@ class AuditEntryReply(Reply):
 
 
 class AuditPage(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.TRAIL]})
+
     data: list[AuditEntryReply]
     has_more: bool
     next_cursor: str | None
@@ -177,7 +187,7 @@ def present_summary(document: Document) -> DocumentSummary:
 
 def present_recipient(recipient: Recipient) -> RecipientReply:
     return RecipientReply.model_construct(
-        **of_recipient(recipient), fields=[fields.present(field) for field in recipient.fields]
+        **of_recipient(recipient), fields=[field_replies.present(field) for field in recipient.fields]
     )
 
 

@@ -1,29 +1,21 @@
 """What the document endpoints take."""
 
-import re
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from esign.core.document import Recipient, Role
+from esign.core.errors import Detail
+from esign.core.instant import Instant
 from esign.entropy import new_id
-from esign.web.api.fields import AnyFieldInput
+from esign.web.api.examples import CREATE_DOCUMENT
+from esign.web.api.field_requests import AnyFieldInput, group_problems
 from esign.web.api.paging import Paging
-from esign.web.schema import Email, Line, Multiline, Schema, refusal
+from esign.web.api.rules import file_name, https_url
+from esign.web.schema import Email, Line, Multiline, Schema
 
 Locale = Literal["en"]
-
-
-def https_url(url: str) -> str:
-    if not re.fullmatch(r"https://[^\s/@\\]+(/[^\s\\]*)?(\?[^\s\\]*)?", url):
-        raise refusal("format", "An https:// address without credentials.")
-    return url
-
-
-def file_name(name: str) -> str:
-    if "/" in name or "\\" in name or name in (".", ".."):
-        raise refusal("format", "A file name without folders.")
-    return name
 
 
 class RecipientInput(Schema):
@@ -35,7 +27,7 @@ class RecipientInput(Schema):
     authentication: Literal["link"] = "link"
     locale: Locale | None = None
 
-    def to_recipient(self, now: int) -> Recipient:
+    def to_recipient(self, now: Instant) -> Recipient:
         return Recipient(
             id=new_id("rcp", now),
             email=self.email,
@@ -49,6 +41,8 @@ class RecipientInput(Schema):
 
 
 class RemindersInput(Schema):
+    """Each member by itself; one that is left out is as in the settings."""
+
     enabled: bool | None = None
     first_after_days: Annotated[int, Field(ge=1, le=90)] | None = None
     every_days: Annotated[int, Field(ge=1, le=90)] | None = None
@@ -60,19 +54,21 @@ Metadata = Annotated[dict[MetadataKey, Annotated[str, Line(0, 500)]], Field(max_
 
 
 class CreateDocument(Schema):
+    model_config = ConfigDict(json_schema_extra={"examples": [CREATE_DOCUMENT]})
+
     file_name: Annotated[str, Line(1, 255), AfterValidator(file_name)]
     file: Annotated[
         str, Field(json_schema_extra={"contentEncoding": "base64", "contentMediaType": "application/pdf"})
     ]
     recipients: tuple[RecipientInput, ...]
     title: Annotated[str, Line(1, 200)] | None = None
-    subject: Annotated[str, Line(1, 200)] | None = None
+    subject: Annotated[str, Line(0, 200)] | None = None
     message: Annotated[str, Multiline(5_000)] | None = None
     expires_in_days: Annotated[int, Field(ge=1, le=365)] | None = None
     reminders: RemindersInput | None = None
     redirect_url: Annotated[str, Line(1, 2_048), AfterValidator(https_url)] | None = None
     locale: Locale | None = None
-    external_id: Annotated[str, Line(1, 200)] | None = None
+    external_id: Annotated[str, Line(0, 200)] | None = None
     metadata: Metadata | None = None
 
 
@@ -81,4 +77,23 @@ class Empty(Schema):
 
 
 class DocumentList(Paging):
-    status: str | None = None
+    status: Annotated[
+        str | None, Field(description="Statuses, separated by commas.", examples=["sent,sealing"])
+    ] = None
+
+
+def problems_across(
+    recipients: tuple[Recipient, ...], most_recipients: int, most_fields: int
+) -> Iterator[Detail]:
+    """What only the whole list tells: limits of the settings, keys that must differ, groups of check boxes."""
+    if len(recipients) > most_recipients:
+        yield Detail("/recipients", f"At most {most_recipients} recipients.", "length")
+    if sum(len(recipient.fields) for recipient in recipients) > most_fields:
+        yield Detail("/recipients", f"At most {most_fields} fields in a document.", "length")
+    seen: set[str | None] = set()
+    for n, recipient in enumerate(recipients):
+        for m, field in enumerate(recipient.fields):
+            if field.key in seen and field.key is not None:
+                yield Detail(f"/recipients/{n}/fields/{m}/key", "Each key stands once.", "duplicate")
+            seen.add(field.key)
+        yield from group_problems(recipient.fields, f"/recipients/{n}")

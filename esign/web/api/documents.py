@@ -9,14 +9,20 @@ import pybase64
 from esign.actions import documents as actions
 from esign.actions import files
 from esign.actions.documents import Order, Owner
-from esign.core.document import Document, Recipient, Reminders, Status
+from esign.core.document import Document, Reminders, Status
 from esign.core.errors import Detail, Problem
-from esign.web import downloads
-from esign.web.api import fields
-from esign.web.api.document_requests import CreateDocument, DocumentList, Empty, RemindersInput
 from esign.store.documents import Place
+from esign.web import downloads
+from esign.web.api.document_requests import (
+    CreateDocument,
+    DocumentList,
+    Empty,
+    RemindersInput,
+    problems_across,
+)
 from esign.web.api.paging import Paging, cursor_of, place_of
 from esign.web.endpoint import Call
+from esign.web.validation import MOST
 
 DATA_URL = re.compile(r"^\s*data:application/pdf;base64,", re.IGNORECASE)
 LARGE = 256 * 1024
@@ -29,20 +35,21 @@ def owner_of(call: Call) -> Owner:
 async def create(call: Call, body: CreateDocument) -> Document:
     """Create a draft from a PDF, its recipients and their fields."""
     runtime, now = call.runtime, call.runtime.clock.now()
-    recipients = tuple(given.to_recipient(now) for given in body.recipients)
-    check_shape(call, recipients)
+    limits, recipients = runtime.config.limits, tuple(given.to_recipient(now) for given in body.recipients)
+    if problems := tuple(problems_across(recipients, limits.recipients, limits.fields)):
+        raise Problem("invalid_request", details=problems[:MOST])
     order = Order(
         file_name=body.file_name,
-        file=await decode(body.file, runtime.config.limits.file_mib),
+        file=await decode(body.file, limits.file_mib),
         title=body.title or title_from(body.file_name),
         recipients=recipients,
-        subject=body.subject,
+        subject=body.subject or None,
         message=body.message or None,
         locale=body.locale,
         expires_in_days=body.expires_in_days or runtime.config.expiry.days,
         reminders=reminders_of(call, body.reminders),
         redirect_url=body.redirect_url,
-        external_id=body.external_id,
+        external_id=body.external_id or None,
         metadata=body.metadata,
     )
     return await actions.create(runtime, owner_of(call), call.actor, call.origin, order, call.keep)
@@ -55,26 +62,6 @@ def title_from(name: str) -> str:
 
 def reminders_of(call: Call, given: RemindersInput | None) -> Reminders:
     return actions.reminders_of(call.runtime, **(given.model_dump() if given else {}))
-
-
-def check_shape(call: Call, recipients: tuple[Recipient, ...]) -> None:
-    """What only the settings or the whole list can tell: limits, and keys that must differ."""
-    limits, details = call.runtime.config.limits, []
-    if len(recipients) > limits.recipients:
-        details.append(Detail("/recipients", f"At most {limits.recipients} recipients.", "length"))
-    if sum(len(r.fields) for r in recipients) > limits.fields:
-        details.append(Detail("/recipients", f"At most {limits.fields} fields in a document.", "length"))
-    seen: set[str] = set()
-    for n, recipient in enumerate(recipients):
-        for m, field in enumerate(recipient.fields):
-            if field.key is not None and field.key in seen:
-                details.append(
-                    Detail(f"/recipients/{n}/fields/{m}/key", "Each key stands once.", "duplicate")
-                )
-            seen.add(field.key or "")
-        details += fields.group_problems(list(recipient.fields), f"/recipients/{n}")
-    if details:
-        raise Problem("invalid_request", details=details[:100])
 
 
 async def decode(text: str, limit_mib: int) -> bytes:

@@ -2,26 +2,22 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from esign.actions import webhooks as actions
 from esign.core.webhook import Webhook
+from esign.web.api import examples
 from esign.web.api.documents import owner_of
+from esign.web.api.rules import once
 from esign.web.endpoint import Call
-from esign.web.schema import Line, Moment, Reply, Schema, refusal
-
-
-def once(names: tuple[str, ...]) -> tuple[str, ...]:
-    if len(set(names)) < len(names):
-        raise refusal("duplicate", "Each event stands once.")
-    return names
+from esign.web.schema import Line, Moment, Reply, Schema
 
 
 class CreateWebhook(Schema):
-    url: Annotated[str, Line(1, 4_096)]
-    events: Annotated[
-        tuple[Annotated[str, Line(1, 60)], ...], Field(min_length=1, max_length=50), AfterValidator(once)
-    ]
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.CREATE_WEBHOOK]})
+
+    url: Annotated[str, Line(1)]
+    events: Annotated[list[Annotated[str, Line(1)]], Field(min_length=1, max_length=50), AfterValidator(once)]
     description: Annotated[str, Line(0, 200)] | None = None
 
 
@@ -40,17 +36,23 @@ class WebhookReply(Reply):
 
 
 class WebhookCreated(WebhookReply):
+    """The one answer that shows the secret."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.CREATED_WEBHOOK]})
+
     secret: str
 
 
 class Deleted(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.DELETED_WEBHOOK]})
+
     id: str
 
 
 async def create(call: Call, body: CreateWebhook) -> tuple[Webhook, str]:
     """Register an address for events; the secret is shown this once."""
     return await actions.create(
-        call.runtime, owner_of(call), body.url, body.events, body.description, call.keep
+        call.runtime, owner_of(call), body.url, tuple(body.events), body.description or None, call.keep
     )
 
 

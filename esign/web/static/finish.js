@@ -59,10 +59,9 @@ done.addEventListener("click", () => {
   if (!agreed()) return;
   const given = answers(apart ? [...all, apart] : all);
   act(done, t("finishing"), "complete", { answers: given, consent: box.dataset.consent }, $("#finish-error"), (details) => {
-    if (details.every(({ path }) => path === "/answers/signature")) { correct(details); apart?.control.focus(); return Boolean(apart); }
-    if (!details.some(({ path }) => path.startsWith("/answers/"))) return false;
-    box.close();
-    return correct(details);
+    const first = correct(details), signature = apart && details.some(({ path }) => path === "/answers/signature");
+    if (first) { box.close(); go(first); } else if (signature) apart.control.focus();
+    return Boolean(first || signature);
   });
 });
 

@@ -61,13 +61,18 @@ function paintPut(a) {
 
 /** Letters shrink until the value fits its place, as the seal shrinks them; never below 6 points. */
 function shrink(place, filled) {
-  place.style.setProperty("--fit", 1);
-  const size = Number(getComputedStyle(place).getPropertyValue("--s")) || 10, least = Math.min(1, 6 / size);
-  if (!place.clientWidth || (!filled && !place.classList.contains("radio"))) return;
-  for (let k = 1; k > least && $$(".f-text", place).some((words) => words.scrollWidth > words.clientWidth + 1 || words.scrollHeight > place.clientHeight + 2); ) {
+  if (place.style.getPropertyValue("--fit")) place.style.removeProperty("--fit");
+  if ((!filled && !place.classList.contains("radio")) || !place.clientWidth) return;
+  const size = Number(getComputedStyle(place).getPropertyValue("--s")), least = Math.min(1, 6 / size);
+  for (let k = 1; k > least && $$(".f-text", place).some((words) => tooWide(words) || words.scrollHeight > place.clientHeight + 2); ) {
     k = Math.max(least, k * 0.94);
     place.style.setProperty("--fit", k);
   }
+}
+function tooWide(words) {
+  const whole = document.createRange();
+  whole.selectNodeContents(words);
+  return whole.getBoundingClientRect().width > words.clientWidth;
 }
 
 // The button keeps its nodes: replacing them between press and release would swallow the click.
@@ -161,7 +166,7 @@ export function settled() {
   return !bad.length;
 }
 
-/** What the service said about answers: kept at each step until its value changes. */
+/** What the service said about answers, kept at each step until its value changes; the first step to correct. */
 export function correct(details) {
   for (const { path: pointer, message } of details) {
     const id = pointer.replace("/answers/", ""), a = [...path, apart].find((one) => one?.parts.some((part) => part.id === id));
@@ -169,8 +174,7 @@ export function correct(details) {
   }
   const bad = path.filter((a) => a.box.classList.contains("wrong"));
   list(bad);
-  if (bad.length) go(bad[0]);
-  return bad.length > 0;
+  return bad[0];
 }
 
 function list(bad) {

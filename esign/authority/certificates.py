@@ -1,0 +1,76 @@
+"""The certificates made here: an authority for ten years, a seal under it for three."""
+
+from datetime import datetime, timedelta
+
+from cryptography import x509
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.x509.oid import NameOID, ObjectIdentifier
+
+from esign.authority.checks import PrivateKey
+
+AUTHORITY_LIFE = timedelta(days=3652)
+SEAL_LIFE = timedelta(days=1096)
+SKEW = timedelta(hours=1)  # a clock set back a little shall not make a new certificate invalid
+DOCUMENT_SIGNING = ObjectIdentifier("1.3.6.1.5.5.7.3.36")
+NAME_LIMIT = (
+    64  # bytes of a common or organisation name; X.520 counts characters, the certificate library does not
+)
+
+
+def _subject(name: str, role: str) -> x509.Name:
+    """The organisation, and its name with the role as the common name, each cut to the length allowed."""
+    common = f"{_cut(name, NAME_LIMIT - len(role) - 1)} {role}"
+    return x509.Name(
+        [
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, _cut(name, NAME_LIMIT)),
+            x509.NameAttribute(NameOID.COMMON_NAME, common),
+        ]
+    )
+
+
+def _cut(name: str, limit: int) -> str:
+    """At most so many bytes, ending with a whole character."""
+    return name.encode()[:limit].decode(errors="ignore").strip()
+
+
+def _usage(*allowed: str) -> x509.KeyUsage:
+    names = (
+        "digital_signature content_commitment key_encipherment data_encipherment key_agreement key_cert_sign"
+        " crl_sign encipher_only decipher_only"
+    )
+    return x509.KeyUsage(**{name: name in allowed for name in names.split()})
+
+
+def authority_certificate(key: PrivateKey, name: str, at: datetime) -> x509.Certificate:
+    subject = _subject(name, "Authority")
+    identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+    return (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(at - SKEW)
+        .not_valid_after(at + AUTHORITY_LIFE)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage("key_cert_sign", "crl_sign"), critical=True)
+        .add_extension(identifier, critical=False)
+        .sign(key, SHA256())
+    )
+
+
+def seal_certificate(
+    key: PrivateKey, name: str, issuer: x509.Certificate, issuer_key: PrivateKey, at: datetime
+) -> x509.Certificate:
+    identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+    above = issuer.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
+    last = min(at + SEAL_LIFE, issuer.not_valid_after_utc)
+    return (
+        x509.CertificateBuilder(
+            issuer.subject, _subject(name, "Document Seal"), key.public_key(), x509.random_serial_number()
+        )
+        .not_valid_before(at - SKEW)
+        .not_valid_after(last)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage("digital_signature", "content_commitment"), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([DOCUMENT_SIGNING]), critical=False)
+        .add_extension(identifier, critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(above), critical=False)
+        .sign(issuer_key, SHA256())
+    )

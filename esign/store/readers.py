@@ -1,0 +1,82 @@
+"""Reading: a few connections, each with a thread; what is asked while they read goes along with the next turn.
+
+A turn to a thread and back costs more than a point read itself (measured: 150 µs against 10 µs), so one turn answers
+everything that waits: under load many requests share it. aiosqlite takes a turn for each statement.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+Row = sqlite3.Row
+Asked = tuple[str, dict[str, Any], asyncio.Future[list[Row]]]
+Answered = tuple[asyncio.Future[list[Row]], list[Row] | None, Exception | None]
+
+MOST = 32
+
+
+class Readers:
+    """`all` gives the rows of what is committed; opened with the pragmas of a connection that only reads."""
+
+    def __init__(self, path: Path, count: int, pragmas: Iterable[str]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._free = [connect(path, pragmas) for _ in range(count)]
+        self._connections = tuple(self._free)
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="reader")
+        self._waiting: list[Asked] = []
+
+    async def all(self, sql: str, values: dict[str, Any]) -> list[Row]:
+        future: asyncio.Future[list[Row]] = self._loop.create_future()
+        self._waiting.append((sql, values, future))
+        if len(self._waiting) == 1:
+            self._loop.call_soon(self._start)  # after whoever else asks in this turn of the loop
+        return await future
+
+    def close(self) -> None:
+        self._threads.shutdown()
+        for connection in self._connections:
+            connection.close()
+
+    def _start(self) -> None:
+        if self._free and self._waiting:
+            batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+            self._threads.submit(self._work, self._free.pop(), batch)
+            if self._waiting:
+                self._loop.call_soon(self._start)
+
+    def _work(self, connection: sqlite3.Connection, batch: Sequence[Asked]) -> None:
+        answers = [answered(connection, asked) for asked in batch]
+        self._loop.call_soon_threadsafe(self._finish, connection, answers)
+
+    def _finish(self, connection: sqlite3.Connection, answers: Sequence[Answered]) -> None:
+        self._free.append(connection)
+        for future, rows, error in answers:
+            if future.done():
+                continue
+            if error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(rows or [])
+        if self._waiting:
+            self._loop.call_soon(self._start)
+
+
+def answered(connection: sqlite3.Connection, asked: Asked) -> Answered:
+    sql, values, future = asked
+    try:
+        return future, connection.execute(sql, values).fetchall(), None
+    except Exception as error:
+        return future, None, error
+
+
+def connect(path: Path, pragmas: Iterable[str]) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, isolation_level=None, cached_statements=256, check_same_thread=False
+    )
+    connection.row_factory = Row
+    for pragma in pragmas:
+        connection.execute(pragma)
+    return connection

@@ -1,0 +1,83 @@
+"""What a webhook receives, as the description of the API shows it; `core.webhook.payload` makes the bodies."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from esign.core.webhook import PUBLISHED
+from esign.web.api import examples
+from esign.web.schema import Moment, Reply
+
+
+class EventRecipient(Reply):
+    id: str
+    email: str
+    name: str
+    role: Literal["signer", "approver", "viewer", "cc"]
+    status: Literal["created", "sent", "viewed", "completed", "declined"]
+    order: int
+
+
+class ActingRecipient(EventRecipient):
+    """The recipient an event is about."""
+
+    sent_at: Moment | None
+    viewed_at: Moment | None
+    completed_at: Moment | None
+    declined_at: Moment | None
+    decline_reason: str | None
+
+
+class EventDocument(Reply):
+    """The document as it was after the event."""
+
+    id: str
+    title: str
+    status: Literal["draft", "sent", "sealing", "completed", "declined", "expired", "cancelled"]
+    page_count: int
+    created_at: Moment
+    sent_at: Moment | None
+    expires_at: Moment | None
+    completed_at: Moment | None
+    closed_at: Moment | None
+    close_reason: str | None
+    template_id: str | None
+    external_id: str | None
+    metadata: dict[str, str]
+    recipients: list[EventRecipient]
+
+
+class DocumentData(Reply):
+    document: EventDocument
+
+
+class RecipientData(DocumentData):
+    recipient: ActingRecipient
+
+
+class DocumentEvent(Reply):
+    """`sequence` rises by 1 with every event of the same document."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.EVENT]})
+
+    id: str
+    type: str
+    timestamp: Moment
+    api_version: Literal["v1"]
+    mode: Literal["live", "test"]
+    sequence: int
+    data: DocumentData
+
+
+class RecipientEvent(DocumentEvent):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.RECIPIENT_EVENT]})
+
+    data: RecipientData
+
+
+WITH_RECIPIENT = ("recipient.", "document.declined")
+
+BODIES: Mapping[str, type[BaseModel]] = {
+    name: RecipientEvent if name.startswith(WITH_RECIPIENT) else DocumentEvent for name in PUBLISHED
+}

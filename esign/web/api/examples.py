@@ -1,0 +1,212 @@
+"""One example of every body, shown in the description of the API: the same document all along."""
+
+from typing import Any
+
+Json = dict[str, Any]
+
+DOCUMENT_ID = "doc_01kzt0v8q3e5m7p9r1s3t5v7w9"
+RECIPIENT_ID = "rcp_01kzt0v8q3f6n8q0r2s4t6v8w0"
+KEY_ID = "key_01kzsz0a1b2c3d4e5f6g7h8j9k"
+WEBHOOK_ID = "wh_01kzsz3m4n5p6q7r8s9t0v1w2x"
+CREATED = "2026-11-20T16:02:11.482Z"
+SENT = "2026-11-20T16:02:12.075Z"
+COMPLETED = "2026-11-21T00:14:00.123Z"
+EXPIRES = "2026-12-20T16:02:12.075Z"
+UPLOADED = "8c6a9f3f5b1e4d2c7a90e1b2c3d4f5061728394a5b6c7d8e9f00112233445566"
+SEALED = "1f2e3d4c5b6a79880716253443526170f1e2d3c4b5a69788796a5b4c3d2e1f00"
+CERTIFICATE = "a1b2c3d4e5f60718293a4b5c6d7e8f90112233445566778899aabbccddeeff00"
+PERSONAL = "5d0c1b2a39485766758493a2b1c0dfee0d1c2b3a49586776859403121f2e3d4c"
+FIRST = "0" * 64
+HEAD = "c3b2a1908f7e6d5c4b3a29180706f5e4d3c2b1a0918273645546372819a0b1c2"
+
+CREATE_DOCUMENT: Json = {
+    "fileName": "garden-contract.pdf",
+    "file": "JVBERi0xLjcKJeLjz9MKMSAwIG9iago8PC9UeXBlL0NhdGFsb2c…",
+    "recipients": [
+        {
+            "email": "nadia@fernhill.example",
+            "name": "Nadia Brandt",
+            "fields": [{"type": "signature", "page": 1, "x": 12, "y": 80}],
+        }
+    ],
+}
+CREATED_DOCUMENT: Json = {"id": DOCUMENT_ID, "status": "draft"}
+
+FIELD: Json = {
+    "id": "fld_01kzt0v8q3g7p9r1s3t5v7w9x1",
+    "page": 1,
+    "x": 12.0,
+    "y": 80.0,
+    "width": 25.0,
+    "height": 6.0,
+    "key": None,
+    "label": None,
+    "placeholder": None,
+    "required": True,
+    "readOnly": False,
+    "fontSize": None,
+    "align": None,
+    "filledAt": COMPLETED,
+    "allowed": ["drawn", "typed", "uploaded"],
+    "type": "signature",
+    "value": {"kind": "drawn"},
+}
+SUMMARY_OF_RECIPIENT: Json = {
+    "id": RECIPIENT_ID,
+    "email": "nadia@fernhill.example",
+    "name": "Nadia Brandt",
+    "role": "signer",
+    "status": "completed",
+    "order": 1,
+    "authentication": "link",
+    "locale": None,
+    "sentAt": SENT,
+    "viewedAt": "2026-11-21T00:11:37.004Z",
+    "completedAt": "2026-11-21T00:13:59.260Z",
+    "declinedAt": None,
+    "declineReason": None,
+    "remindersSent": 0,
+    "lastRemindedAt": None,
+    "delivery": {"status": "accepted", "at": SENT, "error": None},
+}
+SUMMARY: Json = {
+    "id": DOCUMENT_ID,
+    "title": "garden-contract",
+    "status": "completed",
+    "pageCount": 3,
+    "createdAt": CREATED,
+    "recipients": [SUMMARY_OF_RECIPIENT],
+    "mode": "live",
+    "revision": 6,
+    "fileName": "garden-contract.pdf",
+    "fileSha256": UPLOADED,
+    "file": {"repaired": False, "removed": []},
+    "subject": None,
+    "message": None,
+    "locale": None,
+    "expiresInDays": 30,
+    "expiresAt": EXPIRES,
+    "reminders": {"enabled": True, "firstAfterDays": 3, "everyDays": 4, "max": 5},
+    "redirectUrl": None,
+    "externalId": None,
+    "metadata": {},
+    "templateId": None,
+    "createdBy": {"kind": "api_key", "id": KEY_ID, "name": "ci"},
+    "updatedAt": COMPLETED,
+    "sentAt": SENT,
+    "completedAt": COMPLETED,
+    "closedAt": None,
+    "closeReason": None,
+    "sealError": None,
+    "seal": {
+        "level": "B-B",
+        "sealedAt": COMPLETED,
+        "sha256": SEALED,
+        "size": 148_213,
+        "pageCount": 5,
+        "timestamped": False,
+        "certificateSha256": CERTIFICATE,
+    },
+}
+DOCUMENT: Json = {**SUMMARY, "recipients": [{**SUMMARY_OF_RECIPIENT, "fields": [FIELD]}]}
+DOCUMENTS: Json = {"data": [SUMMARY], "hasMore": False, "nextCursor": None}
+
+FILE: Json = {
+    "variant": "sealed",
+    "fileName": "garden-contract-sealed.pdf",
+    "contentType": "application/pdf",
+    "size": 148_213,
+    "sha256": SEALED,
+    "url": "https://sign.example.com/download/AZrG7nQ0…",
+    "expiresAt": "2026-11-21T00:20:00.000Z",
+}
+TRAIL: Json = {
+    "data": [
+        {
+            "seq": 1,
+            "at": CREATED,
+            "type": "document.created",
+            "actor": {"kind": "api_key", "id": KEY_ID, "name": "ci", "email": None},
+            "recipientId": None,
+            "ip": "203.0.113.7",
+            "userAgent": "python-httpx/0.28.1",
+            "data": {"fileSha256": UPLOADED, "preparedSha256": UPLOADED, "pageCount": 3},
+            "detail": None,
+            "salt": "000102030405060708090a0b0c0d0e0f",
+            "personalHash": PERSONAL,
+            "prevHash": FIRST,
+            "hash": HEAD,
+        }
+    ],
+    "hasMore": False,
+    "nextCursor": None,
+}
+
+CREATE_WEBHOOK: Json = {
+    "url": "https://example.com/hooks/esign",
+    "events": ["document.completed", "document.declined"],
+}
+CREATED_WEBHOOK: Json = {
+    "id": WEBHOOK_ID,
+    **CREATE_WEBHOOK,
+    "enabled": True,
+    "createdAt": CREATED,
+    "description": None,
+    "updatedAt": CREATED,
+    "disabledAt": None,
+    "disabledReason": None,
+    "failingSince": None,
+    "lastSuccessAt": None,
+    "secret": "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+}
+DELETED_WEBHOOK: Json = {"id": WEBHOOK_ID}
+
+EVENT_RECIPIENT: Json = {
+    name: SUMMARY_OF_RECIPIENT[name] for name in ("id", "email", "name", "role", "status", "order")
+}
+EVENT_DOCUMENT: Json = {
+    **{
+        name: SUMMARY[name]
+        for name in (
+            "id",
+            "title",
+            "status",
+            "pageCount",
+            "createdAt",
+            "sentAt",
+            "expiresAt",
+            "completedAt",
+            "closedAt",
+            "closeReason",
+            "templateId",
+            "externalId",
+            "metadata",
+        )
+    },
+    "recipients": [EVENT_RECIPIENT],
+}
+EVENT: Json = {
+    "id": "evt_01kzt0v8q3e5m7p9r1s3t5v7w9",
+    "type": "document.completed",
+    "timestamp": COMPLETED,
+    "apiVersion": "v1",
+    "mode": "live",
+    "sequence": 5,
+    "data": {"document": EVENT_DOCUMENT},
+}
+RECIPIENT_EVENT: Json = {
+    **EVENT,
+    "type": "recipient.completed",
+    "timestamp": SUMMARY_OF_RECIPIENT["completedAt"],
+    "sequence": 4,
+    "data": {
+        "document": {**EVENT_DOCUMENT, "status": "sealing", "completedAt": None},
+        "recipient": {
+            **EVENT_RECIPIENT,
+            **{
+                name: SUMMARY_OF_RECIPIENT[name]
+                for name in ("sentAt", "viewedAt", "completedAt", "declinedAt", "declineReason")
+            },
+        },
+    },
+}

@@ -1,0 +1,240 @@
+"""Fields as requests write them (contract 4): what is common, each type's own, and the rules between members."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from esign.core import document as core
+from esign.core.document import FieldType, Value
+from esign.core.errors import Detail
+from esign.core.placement import sized
+from esign.core.value import CHECKS, Wrong
+from esign.web.api.field_options import (
+    AutofillOptions,
+    CheckboxOptions,
+    DateOptions,
+    DropdownOptions,
+    InkOptions,
+    NumberOptions,
+    RadioOptions,
+    TextOptions,
+)
+from esign.web.schema import Line, Schema, refusal
+
+# ---------- what every field takes ----------
+
+
+class FieldInput(Schema):
+    """A field of one type; its place is in percent of the page as displayed, from its top left corner.
+
+    The place has no bounds here: outside the document is `field_out_of_bounds`, found when its pages are known.
+    """
+
+    page: int
+    x: float
+    y: float
+    width: float | None = None
+    height: float | None = None
+    key: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")] | None = None
+    label: Annotated[str, Line(0, 100)] | None = None
+    placeholder: Annotated[str, Line(0, 100)] | None = None
+    required: bool | None = None
+    font_size: Annotated[float, Field(ge=6, le=72)] | None = None
+    align: Literal["left", "center", "right"] | None = None
+
+    kind: ClassVar[FieldType]
+    own: ClassVar[type[BaseModel]]
+    required_by_default: ClassVar[bool] = True
+
+    def to_field(self, field_id: str) -> core.Field:
+        """The field of the rules, its defaults put in, without a value."""
+        width, height = sized(self.kind, self.x, self.y, self.width, self.height)
+        return core.Field(
+            id=field_id,
+            type=self.kind,
+            page=self.page,
+            x=self.x,
+            y=self.y,
+            width=width,
+            height=height,
+            required=self.required_by_default if self.required is None else self.required,
+            key=self.key,
+            label=self.label or None,
+            placeholder=self.placeholder or None,
+            font_size=self.font_size,
+            align=self.align,
+            options={
+                info.alias or name: getattr(self, name)
+                for name, info in type(self).model_fields.items()
+                if name in self.own.model_fields
+            },
+        )
+
+
+class InkField(FieldInput, InkOptions):
+    """Nobody signs beforehand: `value` and `readOnly` are known only to be refused."""
+
+    own = InkOptions
+    value: None = None
+    read_only: Literal[False] = False
+
+
+class WrittenField(FieldInput):
+    """A field with a text, which may stand there from the start."""
+
+    value: str | None = None
+    read_only: bool = False
+
+    def to_field(self, field_id: str) -> core.Field:
+        """With its value as its type writes it; raises core.value.Wrong when that does not fit."""
+        field, text = super().to_field(field_id), (self.value or "").strip()
+        value: Value | None = CHECKS[self.kind](field, text) if text else None
+        return replace(field, value=value, read_only=self.read_only)
+
+    @model_validator(mode="after")
+    def _value_fits(self) -> Self:
+        try:
+            field = self.to_field("")
+        except Wrong as wrong:
+            raise refusal(wrong.rule, wrong.message, at="value") from None
+        if field.read_only and field.value is None:
+            raise refusal("required", "A read-only field needs a value.", at="value")
+        return self
+
+
+# ---------- the types ----------
+
+
+class SignatureField(InkField):
+    type: Literal["signature"]
+    kind = FieldType.SIGNATURE
+
+
+class InitialsField(InkField):
+    type: Literal["initials"]
+    kind = FieldType.INITIALS
+
+
+class DateField(WrittenField, DateOptions):
+    type: Literal["date"]
+    kind, own = FieldType.DATE, DateOptions
+
+    @model_validator(mode="after")
+    def _days_exist_in_order(self) -> Self:
+        for name, text in (("min", self.min), ("max", self.max)):
+            try:
+                date.fromisoformat(text or "2000-01-01")
+            except ValueError:
+                raise refusal("format", "This date does not exist.", at=name) from None
+        if self.min and self.max and self.min > self.max:
+            raise refusal("range", "max lies before min.", at="max")
+        return self
+
+
+class NameField(WrittenField, AutofillOptions):
+    type: Literal["name"]
+    kind, own = FieldType.NAME, AutofillOptions
+
+
+class EmailField(WrittenField, AutofillOptions):
+    type: Literal["email"]
+    kind, own = FieldType.EMAIL, AutofillOptions
+
+
+class TextField(WrittenField, TextOptions):
+    type: Literal["text"]
+    kind, own = FieldType.TEXT, TextOptions
+
+    @model_validator(mode="after")
+    def _lengths_in_order(self) -> Self:
+        if (self.min_length or 0) > (self.max_length or 2_000):
+            raise refusal("range", "maxLength is less than minLength.", at="maxLength")
+        return self
+
+
+class NumberField(WrittenField, NumberOptions):
+    type: Literal["number"]
+    kind, own = FieldType.NUMBER, NumberOptions
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Self:
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise refusal("range", "max is less than min.", at="max")
+        return self
+
+
+class CheckboxField(FieldInput, CheckboxOptions):
+    type: Literal["checkbox"]
+    kind, own = FieldType.CHECKBOX, CheckboxOptions
+    required_by_default = False
+    value: bool | None = None
+    read_only: bool = False
+
+    def to_field(self, field_id: str) -> core.Field:
+        return replace(super().to_field(field_id), value=self.value, read_only=self.read_only)
+
+    @model_validator(mode="after")
+    def _counts_have_a_group(self) -> Self:
+        if self.read_only and self.value is None:
+            raise refusal("required", "A read-only field needs a value.", at="value")
+        if self.group is None and (self.min_checked is not None or self.max_checked is not None):
+            raise refusal("required", "minChecked and maxChecked count over a group.", at="group")
+        return self
+
+
+class RadioField(WrittenField, RadioOptions):
+    type: Literal["radio"]
+    kind, own = FieldType.RADIO, RadioOptions
+
+
+class DropdownField(WrittenField, DropdownOptions):
+    type: Literal["dropdown"]
+    kind, own = FieldType.DROPDOWN, DropdownOptions
+
+
+AnyFieldInput = Annotated[
+    SignatureField
+    | InitialsField
+    | DateField
+    | NameField
+    | EmailField
+    | TextField
+    | NumberField
+    | CheckboxField
+    | RadioField
+    | DropdownField,
+    Field(discriminator="type"),
+]
+
+
+# ---------- rules across the check boxes of a group ----------
+
+
+def group_problems(fields: Sequence[core.Field], path: str) -> Iterator[Detail]:
+    """Groups of one recipient that nobody could ever fill in; `path` is the recipient's."""
+    groups: dict[str, dict[int, core.Field]] = {}
+    for n, field in enumerate(fields):
+        if name := field.options.get("group"):
+            groups.setdefault(name, {})[n] = field
+    for boxes in groups.values():
+        yield from _group_problem(boxes, path)
+
+
+def _group_problem(boxes: dict[int, core.Field], path: str) -> Iterator[Detail]:
+    least = max(boxes, key=lambda n: boxes[n].options.get("minChecked") or 0)
+    limits = {n: box.options["maxChecked"] for n, box in boxes.items() if box.options.get("maxChecked")}
+    fewest = boxes[least].options.get("minChecked") or 0
+    free = sum(not (box.read_only and box.value is False) for box in boxes.values())
+    forced = sum(box.required or (box.read_only and box.value is True) for box in boxes.values())
+    if fewest > free:
+        yield Detail(f"{path}/fields/{least}/minChecked", f"Only {free} boxes can be ticked.", "range")
+    if limits:
+        most = min(limits, key=lambda n: limits[n])
+        where = f"{path}/fields/{most}/maxChecked"
+        if limits[most] < fewest:
+            yield Detail(where, f"The group asks for at least {fewest} ticks.", "range")
+        elif limits[most] < forced:
+            yield Detail(where, f"{forced} boxes of the group have to be ticked.", "range")

@@ -1,0 +1,73 @@
+"""Holds every answer of the API against its description: status, error code, headers, and the whole body."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from openapi_schema_validator import OAS31Validator
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT202012
+
+from esign.web.api import describe
+
+JSON = "application/json"
+EVERYWHERE = {
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "strict-transport-security": "max-age=63072000; includeSubDomains",
+}
+
+
+@cache
+def templates() -> list[tuple[re.Pattern[str], str]]:
+    """Each path of the description with what matches it."""
+    paths = sorted(describe()["paths"], key=lambda path: path.count("{"))
+    return [(re.compile(re.sub(r"\{\w+\}", "[^/]+", path)), path) for path in paths]
+
+
+@cache
+def validator(*pointer: str) -> OAS31Validator:
+    """For the schema at this place of the description."""
+    escaped = "/".join(step.replace("~", "~0").replace("/", "~1") for step in pointer)
+    whole = Resource.from_contents(describe(), default_specification=DRAFT202012)
+    registry: Registry[Any] = Registry().with_resource("urn:api", whole)
+    return OAS31Validator({"$ref": f"urn:api#/{escaped}"}, registry=registry)
+
+
+def operation(method: str, path: str) -> tuple[str, ...] | None:
+    """Where the description speaks of this request; None for one that it does not know."""
+    spoken = "get" if method == "HEAD" else method.lower()
+    for pattern, template in templates():
+        if pattern.fullmatch(path) and spoken in describe()["paths"][template]:
+            return ("paths", template, spoken)
+    return None
+
+
+def check(method: str, path: str, status: int, headers: Mapping[str, str], body: Any) -> None:
+    """Fails where an answer is not as it is described; `body` is the parsed JSON, None for other media."""
+    assert headers["x-request-id"].startswith("req_")
+    assert "access-control-allow-origin" not in headers and "server" not in headers
+    for name, value in EVERYWHERE.items():
+        assert headers[name] == value, name
+    found = operation(method, path.partition("?")[0])
+    if found is None:
+        return
+    answers = describe()["paths"][found[1]][found[2]]["responses"]
+    assert str(status) in answers, f"{method} {found[1]} does not speak of {status}: {body}"
+    described = answers[str(status)]
+    missing = [name for name in described.get("headers", {}) if name.lower() not in headers]
+    assert set(missing) <= {"Idempotent-Replayed", *RATES}, missing
+    content = described["content"].get(JSON, {})
+    if status >= 400:
+        assert body["error"]["code"] in content["examples"], f"{found[1]} does not speak of {body}"
+        assert body["error"]["requestId"] == headers["x-request-id"]
+    if body is not None and "schema" in content:
+        faults = list(
+            validator(*found, "responses", str(status), "content", JSON, "schema").iter_errors(body)
+        )
+        assert not faults, [f"{fault.json_path}: {fault.message}" for fault in faults]
+
+
+RATES = {"RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+"""A 401 comes before anything is counted, so it carries none of these (nor does the 429 about addresses)."""

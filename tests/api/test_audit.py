@@ -1,0 +1,168 @@
+import hashlib
+import io
+from typing import Any
+
+import pikepdf
+import pytest
+import pytest_asyncio
+import rfc8785
+
+from esign.core.instant import rfc3339
+from tests.api.site import Site, a_request, saved
+from tests.journeys.api import a_pdf
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def signed(site: Site) -> Any:
+    """A document that two people signed, downloaded once."""
+    first, second = site.signer(order=1), site.signer(order=2)
+    document = await site.sent(recipients=[first, second])
+    for signer in (first, second):
+        person = await site.person(signer["email"])
+        site.clock.advance(minutes=1)
+        await person.sign()
+    sealed = await site.sealed(document["id"])
+    await site.bytes_of(document["id"], "sealed")
+    return sealed
+
+
+async def test_the_trail_tells_what_happened_oldest_first(site: Site, signed: Any) -> None:
+    assert await site.happened(signed["id"]) == [
+        "document.created",
+        "document.sent",
+        "recipient.sent",
+        "recipient.authenticated",
+        "recipient.viewed",
+        "recipient.consented",
+        "recipient.completed",
+        "recipient.sent",
+        "recipient.authenticated",
+        "recipient.viewed",
+        "recipient.consented",
+        "recipient.completed",
+        "document.completed",
+        "document.downloaded",
+    ]
+
+
+async def test_the_first_entry_says_who_where_and_what(site: Site) -> None:
+    created = await site.ask("POST", "/documents", a_request(), headers={"User-Agent": "client/1"})
+    [entry] = await site.trail(created.body["id"])
+    document = await site.get(created.body["id"])
+    assert entry == {
+        "seq": 1,
+        "at": rfc3339(site.clock.now()),
+        "type": "document.created",
+        "actor": {"kind": "api_key", "id": document["createdBy"]["id"], "name": "ci", "email": None},
+        "recipientId": None,
+        "ip": "127.0.0.1",
+        "userAgent": "client/1",
+        "data": {
+            "fileSha256": document["fileSha256"],
+            "preparedSha256": entry["data"]["preparedSha256"],
+            "pageCount": 1,
+        },
+        "detail": None,
+        "salt": entry["salt"],
+        "personalHash": entry["personalHash"],
+        "prevHash": "0" * 64,
+        "hash": entry["hash"],
+    }
+
+
+async def test_a_recipient_s_acts_are_their_own(site: Site, signed: Any) -> None:
+    first = signed["recipients"][0]
+    acts = [entry for entry in await site.trail(signed["id"]) if entry["recipientId"] == first["id"]]
+    own = [entry for entry in acts if entry["type"] != "recipient.sent"]
+    assert len(own) == 4
+    for entry in own:
+        assert entry["actor"] == {
+            "kind": "recipient", "id": first["id"], "name": first["name"], "email": first["email"]
+        }  # fmt: skip
+        assert entry["ip"] == "127.0.0.1"
+    assert acts[0]["detail"] == {"email": first["email"]} and acts[0]["actor"]["kind"] == "system"
+
+
+def verify(document_id: str, entries: list[Any]) -> str:
+    """The chain as the contract describes it, from nothing but the JSON; the head."""
+    previous = bytes(32)
+    for number, entry in enumerate(entries, 1):
+        personal = {
+            "actor": {"name": entry["actor"]["name"], "email": entry["actor"]["email"]},
+            "ip": entry["ip"],
+            "userAgent": entry["userAgent"],
+            "detail": entry["detail"],
+        }
+        public = {
+            "seq": entry["seq"],
+            "at": entry["at"],
+            "type": entry["type"],
+            "documentId": document_id,
+            "actor": {"kind": entry["actor"]["kind"], "id": entry["actor"]["id"]},
+            "recipientId": entry["recipientId"],
+            "data": entry["data"],
+        }
+        own = hashlib.sha256(bytes.fromhex(entry["salt"]) + rfc8785.dumps(personal)).digest()
+        chained = hashlib.sha256(previous + rfc8785.dumps(public) + own).digest()
+        assert entry["seq"] == number and len(bytes.fromhex(entry["salt"])) == 16
+        assert entry["personalHash"] == own.hex()
+        assert entry["prevHash"] == previous.hex()
+        assert entry["hash"] == chained.hex()
+        previous = chained
+    return previous.hex()
+
+
+async def test_the_chain_verifies_from_the_answer_alone(site: Site, signed: Any) -> None:
+    entries = await site.trail(signed["id"])
+    assert verify(signed["id"], entries) == entries[-1]["hash"]
+
+
+async def test_a_changed_entry_breaks_the_chain(site: Site, signed: Any) -> None:
+    entries = await site.trail(signed["id"])
+    entries[4]["ip"] = "192.0.2.1"
+    with pytest.raises(AssertionError):
+        verify(signed["id"], entries)
+
+
+async def test_every_salt_is_its_own(site: Site, signed: Any) -> None:
+    salts = [entry["salt"] for entry in await site.trail(signed["id"])]
+    assert len(set(salts)) == len(salts)
+
+
+async def test_pages_of_the_trail_follow_each_other(site: Site, signed: Any) -> None:
+    path, whole = f"/documents/{signed['id']}/audit", await site.trail(signed["id"])
+    found, query = [], "?limit=5"
+    while query:
+        page = await site.ok("GET", path + query)
+        found.append([entry["seq"] for entry in page["data"]])
+        query = f"?limit=5&cursor={page['nextCursor']}" if page["hasMore"] else ""
+    assert found == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10], list(range(11, len(whole) + 1))]
+
+
+async def test_a_cursor_belongs_to_its_document(site: Site, signed: Any) -> None:
+    other = (await site.sent())["id"]
+    cursor = (await site.ok("GET", f"/documents/{signed['id']}/audit?limit=1"))["nextCursor"]
+    listed = (await site.ok("GET", "/documents?limit=1"))["nextCursor"]
+    for wrong in (cursor, listed, "x"):
+        answer = await site.ask("GET", f"/documents/{other}/audit?cursor={wrong}")
+        assert answer.code == "invalid_cursor"
+    assert (await site.ask("GET", f"/documents/{other}/audit?limit=0")).places == {("?limit", "range")}
+    assert (await site.ask("GET", f"/documents/{other}/audit?status=sent")).places == {
+        ("?status", "unknown_member")
+    }
+
+
+async def test_whoever_reads_the_trail_of_a_document_past_its_time_meets_it_expired(site: Site) -> None:
+    document = await site.sent(expiresInDays=1)
+    site.clock.advance(days=1)
+    assert (await site.happened(document["id"]))[-1] == "document.expired"
+
+
+async def test_what_was_dropped_from_the_file_stands_in_the_trail(site: Site) -> None:
+    with pikepdf.open(io.BytesIO(a_pdf())) as pdf:
+        pdf.Root.OpenAction = pikepdf.Dictionary(S=pikepdf.Name.Launch, F=pikepdf.String("cmd.exe"))
+        document = await site.create(file=saved(pdf))
+    [entry] = await site.trail(document)
+    assert entry["data"]["removed"] == ["actions"]

@@ -1,0 +1,197 @@
+"""A served installation in a process of its own, as a user runs it, and a client for it."""
+
+import asyncio
+import base64
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+SETTINGS = """
+[server]
+port = {port}
+[storage]
+data_dir = "./data"
+[limits]
+requests_per_minute = 100000
+emails_per_day = 10000000
+"""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """`pid` is the serving process."""
+
+    folder: Path
+    base: str
+    key: str
+    pid: int
+    client: aiohttp.ClientSession
+    first_answer: float
+
+    async def call(self, method: str, path: str, body: Any = None) -> Any:
+        url = path if path.startswith("http") else f"{self.base}{path}"
+        async with self.client.request(method, url, json=body) as answer:
+            said = await answer.json()
+            if answer.status >= 400:
+                raise RuntimeError(f"{method} {path}: {answer.status} {said}")
+            return said
+
+    async def text(self, url: str) -> str:
+        async with self.client.get(url) as answer:
+            return await answer.text()
+
+    def command(self, *arguments: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-m", "esign", *arguments, "--config", str(self.folder / "esign.toml")],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    async def link(self, email: str) -> str:
+        """The newest signing link mailed to this address."""
+        for _ in range(200):
+            listing = (await asyncio.to_thread(self.command, "outbox", "--last", "200")).splitlines()
+            for line in reversed(listing):
+                if email in line:
+                    mail = await asyncio.to_thread(self.command, "outbox", line.split()[0])
+                    found = re.search(rf"{re.escape(self.base)}/s/\S+", mail)
+                    if found:
+                        return found[0]
+            await asyncio.sleep(0.05)
+        raise RuntimeError(f"no mail for {email}")
+
+
+@asynccontextmanager
+async def installed() -> AsyncIterator[Installation]:
+    """`esign serve` in a new folder, until the block ends."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            port = listener.getsockname()[1]
+        (folder / "esign.toml").write_text(SETTINGS.format(port=port))
+        configured = ["--config", str(folder / "esign.toml")]
+        key = subprocess.run(
+            [sys.executable, "-m", "esign", "keys", "create", "--name", "bench", *configured],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        began = time.perf_counter()
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "esign", "serve", *configured, stderr=asyncio.subprocess.DEVNULL
+        )
+        base = f"http://127.0.0.1:{port}"
+        try:
+            await until_answers(port)
+            first = time.perf_counter() - began
+            connector = aiohttp.TCPConnector(limit=40)
+            async with aiohttp.ClientSession(
+                headers={"Authorization": f"Bearer {key}"}, connector=connector
+            ) as client:
+                yield Installation(folder, base, key, process.pid, client, first)
+        finally:
+            process.terminate()
+            await process.wait()
+
+
+async def until_answers(port: int) -> None:
+    """Return at the first 200 of /healthz."""
+    for _ in range(2_000):
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            answer = await reader.read(15)
+            writer.close()
+            if b"200" in answer:
+                return
+        except OSError:
+            pass
+        await asyncio.sleep(0.005)
+    raise RuntimeError("the server did not start")
+
+
+def resident(pid: int) -> float:
+    """MiB of memory of one process."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"VmRSS:\s+(\d+) kB", status)
+    return int(found[1]) / 1024 if found else 0.0
+
+
+def children(pid: int) -> list[int]:
+    listed = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=False).stdout
+    return [int(line) for line in listed.split()]
+
+
+def document(pdf: bytes, name: str = "contract.pdf", recipients: int = 1) -> dict[str, Any]:
+    """A create body with a signature field on the first page for each recipient."""
+    return {
+        "fileName": name,
+        "file": base64.b64encode(pdf).decode(),
+        "recipients": [
+            {
+                "email": f"signer{n}@example.com",
+                "name": f"Signer {n}",
+                "order": n + 1,
+                "fields": [
+                    {"type": "signature", "page": 1, "x": 10, "y": 80},
+                    {"type": "date", "page": 1, "x": 40, "y": 80},
+                    {"type": "text", "page": 1, "x": 60, "y": 80, "value": "Copper Kettle"},
+                ],
+            }
+            for n in range(recipients)
+        ],
+    }
+
+
+def padded_pdf(size: int) -> bytes:
+    """A one-page PDF with text and a picture that does not compress, of about `size` bytes."""
+    import io
+
+    import pikepdf
+
+    pdf = pikepdf.Pdf.new()
+    page = pdf.add_blank_page(page_size=(595, 842))
+    noise = os.urandom(size - 1_500)
+    width = 200
+    picture = pikepdf.Stream(pdf, noise[: width * (len(noise) // width)])
+    picture.update(
+        {
+            "/Type": pikepdf.Name.XObject,
+            "/Subtype": pikepdf.Name.Image,
+            "/Width": width,
+            "/Height": len(noise) // width,
+            "/ColorSpace": pikepdf.Name.DeviceGray,
+            "/BitsPerComponent": 8,
+        }
+    )
+    font = pikepdf.Dictionary(
+        Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1, BaseFont=pikepdf.Name.Helvetica
+    )
+    page.Resources = pikepdf.Dictionary(
+        Font=pikepdf.Dictionary(F1=font), XObject=pikepdf.Dictionary(I=picture)
+    )
+    lines = "".join(
+        f"BT /F1 10 Tf 60 {700 - 14 * n} Td (This line number {n} is part of it.) Tj ET\n" for n in range(30)
+    )
+    page.Contents = pikepdf.Stream(pdf, f"q 120 0 0 60 400 740 cm /I Do Q\n{lines}".encode())
+    target = io.BytesIO()
+    pdf.save(target)
+    return target.getvalue()
+
+
+def dumps(value: Any) -> bytes:
+    return json.dumps(value).encode()

@@ -1,0 +1,71 @@
+"""From the last completion to `completed`, the pyHanko step alone, and the memory of the server afterwards."""
+
+import asyncio
+import re
+import statistics
+import time
+
+from esign.clock import SystemClock
+from esign.demo import contract
+from esign.pdf import cms, seal
+from tests.bench.installation import Installation, children, installed, resident
+
+ROUNDS = 9
+
+
+async def run() -> None:
+    async with installed() as at:
+        cold = await one(at)
+        warm = [await one(at) for _ in range(ROUNDS)]
+        print(f"completion to completed, cold  {1000 * cold:8.0f} ms")
+        print(f"completion to completed, warm  {1000 * statistics.median(warm):8.0f} ms   (at most 500 ms)")
+        print(f"memory with PDF workers        {resident(at.pid):8.1f} MiB")
+        for _ in range(90):
+            if not children(at.pid):
+                break
+            await asyncio.sleep(1)
+        print(f"memory, PDF workers gone       {resident(at.pid):8.1f} MiB  (at most 90 MB)")
+    sealing()
+
+
+async def one(at: Installation) -> float:
+    """Seconds from the answer to the last completion until the document is completed."""
+    made = await at.call("POST", "/api/v1/documents", contract.create_body())
+    path = f"/api/v1/documents/{made['id']}"
+    await at.call("POST", f"{path}/send", {})
+    began = 0.0
+    for person in (contract.CAFE, contract.GARDENER):
+        link = await at.link(person[1])
+        page = await at.text(link)
+        consent = re.search(r'data-consent="([0-9a-f]{64})"', page)
+        if consent is None:
+            raise RuntimeError("the signing page did not open")
+        document = await at.call("GET", path)
+        mine = next(r for r in document["recipients"] if r["email"] == person[1])
+        answers = {f["id"]: v for f in mine["fields"] if (v := contract.answer(person, f)) is not None}
+        await at.call("POST", f"{link}/view", {})
+        began = time.perf_counter()
+        await at.call("POST", f"{link}/complete", {"answers": answers, "consent": consent[1]})
+    while (await at.call("GET", path))["status"] != "completed":
+        await asyncio.sleep(0.005)
+    return time.perf_counter() - began
+
+
+def sealing() -> None:
+    """The step that signs, on the three pages of the sample contract, the key loaded once."""
+    import tempfile
+    from pathlib import Path
+
+    from esign import authority
+
+    now = SystemClock().now()
+    with tempfile.TemporaryDirectory() as name:
+        keys = authority.load_or_make(Path(name), "Bench", now, None, None)
+    key = cms.load(keys.live)
+    pdf = contract.pdf()
+    times = []
+    for _ in range(30):
+        began = time.perf_counter()
+        seal.sign(pdf, key, now, "Bench")
+        times.append(time.perf_counter() - began)
+    print(f"pyHanko step                   {1000 * statistics.median(times):8.1f} ms   (at most 20 ms)")

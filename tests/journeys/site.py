@@ -1,0 +1,100 @@
+"""The whole program in this process, on a free port: its clock may be a fake one, its tools can be reached."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from esign.actions import accounts, outbox
+from esign.app import App, open_runtime, serving
+from esign.clock import Clock
+from esign.config import Config
+from esign.core.apikey import Scope
+from esign.core.document import Mode
+from esign.demo.journey import free_port
+from esign.jobs import worker
+from esign.runtime import Runtime
+from esign.web.server import running
+from tests.journeys.api import Api, Person, a_session
+from tests.journeys.letters import link_in
+
+
+@dataclass(frozen=True)
+class Site:
+    """`api` holds a live key with every scope; `session` is that of a person without any."""
+
+    runtime: Runtime
+    api: Api
+    session: aiohttp.ClientSession
+
+    @property
+    def base(self) -> str:
+        return self.api.base
+
+    async def work(self, *kinds: str) -> int:
+        """Work off what is due now; the number of attempts."""
+        return await worker.drain(self.runtime, *kinds)
+
+    async def key(self, *scopes: Scope, mode: Mode = Mode.LIVE) -> Api:
+        """The API with another key; without `scopes` it may do everything."""
+        text = await new_key(self.runtime, frozenset(scopes or (Scope.ALL,)), mode)
+        return Api(self.session, self.base, text)
+
+    async def person(self, email: str) -> Person:
+        """Whoever reads the newest kept mail to that address that holds a link."""
+        for mail in reversed(await outbox.list_mails(self.runtime.db, 1000)):
+            message = await outbox.read(self.runtime.db, self.runtime.vault, mail.id)
+            assert message is not None
+            if email in mail.recipient and (link := link_in(message)):
+                return Person(self.session, link)
+        raise AssertionError(f"no link was mailed to {email}")
+
+    async def all_sign(self, document: str) -> None:
+        """Everybody signs in order, as the mails arrive."""
+        for recipient in sorted((await self.api.get(document))["recipients"], key=lambda r: r["order"]):
+            await self.work("mail")
+            await (await self.person(recipient["email"])).sign()
+
+    async def completed(self, **changes: Any) -> str:
+        """The id of a new document that was sent, signed by everybody and sealed."""
+        document = await self.api.sent(**changes)
+        await self.all_sign(document)
+        await self.work("seal")
+        return document
+
+
+async def new_key(runtime: Runtime, scopes: frozenset[Scope], mode: Mode) -> str:
+    _, text = await accounts.create_key(
+        runtime.db,
+        runtime.config,
+        runtime.clock.now(),
+        name="journeys",
+        mode=mode,
+        scopes=scopes,
+        expires_in_days=None,
+    )
+    return text
+
+
+@asynccontextmanager
+async def a_site(
+    folder: Path, clock: Clock | None = None, *, working: bool = False, **tables: dict[str, Any]
+) -> AsyncIterator[Site]:
+    """`tables` are those of the configuration; jobs and ticks run by themselves only where `working`."""
+    server = {"port": free_port(), **tables.pop("server", {})}
+    config = Config.model_validate({"server": server, "storage": {"data_dir": folder}, **tables})
+    async with AsyncExitStack() as stack:
+        if working:
+            runtime, _ = await stack.enter_async_context(serving(config, clock))
+        else:
+            runtime = await stack.enter_async_context(open_runtime(config, clock))
+            app = App(runtime)
+            stack.push_async_callback(app.settle)
+            await stack.enter_async_context(running(app, config.server.host, config.server.port, app.front))
+        session = await stack.enter_async_context(a_session())
+        key = await new_key(runtime, frozenset({Scope.ALL}), Mode.LIVE)
+        base = f"http://127.0.0.1:{config.server.port}"
+        yield Site(runtime, Api(session, base, key), session)

@@ -1,0 +1,210 @@
+"""kill -9 in the midst of everything: what was acknowledged stays, and everything happens once (reliability 3.4)."""
+
+import asyncio
+import hashlib
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from esign import authority
+from esign.clock import SystemClock
+from esign.core import audit
+from esign.pdf.workers import Workers
+from esign.store import blobs, documents, events
+from esign.store.database import FILE, Database, opened
+from tests.journeys.api import Api, a_session, until
+from tests.journeys.program import Program, configuration, meanwhile
+from tests.journeys.receiver import Receiver
+from tests.journeys.storm import Crowd, Killer, Office, Promises, an_office, listen
+
+FLOWS = 4
+
+# Milliseconds after a request was written, after it was answered, or after something arrived elsewhere.
+PLAN = [
+    ("create", 0),
+    ("send", 0),
+    ("sign", 0),
+    ("all signed", 0),
+    ("created", 0),
+    ("create", 8),
+    ("mail", 0),
+    ("sign", 6),
+    ("all signed", 80),
+    ("send", 5),
+    ("create", 30),
+    ("webhook", 0),
+    ("sign", 15),
+    ("all signed", 200),
+    ("sent", 0),
+    ("send", 12),
+    ("signed", 0),
+    ("create", 60),
+    ("all signed", 400),
+    ("sealed", 0),
+]
+
+SETTINGS = """
+[mail]
+host = "127.0.0.1"
+port = {port}
+security = "none"
+from = "sign@example.test"
+
+[limits]
+requests_per_minute = 100000
+emails_per_day = 100000
+"""
+
+
+async def test_a_server_killed_twenty_times_keeps_every_promise(tmp_path: Path, receiver: Receiver) -> None:
+    async with an_office() as office:
+        program = Program(configuration(tmp_path, SETTINGS.format(port=office.port)))
+        path = tmp_path / "data" / FILE
+        key = (await meanwhile("keys", "create", "--name", "crowd", "--config", program.config)).out.strip()
+        await program.start()
+        try:
+            promises = await storm(program, path, key, office, receiver)
+            await until(lambda: nothing_pending(path), "end of all deliveries")
+            assert await program.stop() == 0
+        finally:
+            if program.process.returncode is None:
+                await program.kill()
+    assert "Traceback" not in program.said
+    assert len(promises.sealed) >= FLOWS
+    async with opened(path) as db:
+        await assert_everything_kept(db, promises)
+        await assert_every_seal_holds(db, tmp_path / "data", promises)
+        await assert_each_event_arrived(db, receiver)
+    assert_no_mail_came_twice_in_one_life(office)
+
+
+async def storm(
+    program: Program, path: Path, key: str, office: Office, receiver: Receiver
+) -> Promises:
+    """Run the whole plan of kills; what was promised meanwhile."""
+
+    async def recovered() -> None:
+        await asyncio.to_thread(assert_sound, path, crowd.promises)
+
+    killer = Killer(program, PLAN, recovered)
+    crowd = Crowd(program.base, key, killer, office)
+    office.killer, killer.quiet = killer, office.emptied
+    listen(receiver, killer)
+    async with a_session() as session:
+        await Api(session, program.base, key).webhook(receiver.url)
+    async with asyncio.timeout(150), asyncio.TaskGroup() as flows:
+        for _ in range(FLOWS):
+            flows.create_task(crowd.keep_coming())
+    assert killer.life == len(PLAN) + 1
+    return crowd.promises
+
+
+async def nothing_pending(path: Path) -> bool | None:
+    with closing(reading(path)) as connection:
+        [(count,)] = connection.execute("SELECT count(*) FROM outbox WHERE state = 'pending'")
+    return count == 0 or None
+
+
+def reading(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+
+
+# ---------- after each kill ----------
+
+
+def assert_sound(path: Path, promises: Promises) -> None:
+    """The file is whole, and what was acknowledged before this moment is in it."""
+    created, sent, signed = dict(promises.created), set(promises.sent), set(promises.signed)
+    sealed = dict(promises.sealed)
+    with closing(reading(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        stored = {row[0]: row[1:] for row in connection.execute("SELECT id, external_id, status, seal FROM document")}
+        people = {row[:2]: row[2] for row in connection.execute("SELECT document_id, email, status FROM recipient")}
+    assert {document: stored[document][0] for document in created} == created
+    assert all(stored[document][1] != "draft" for document in sent)
+    assert all(people[each] == "completed" for each in signed)
+    assert all(stored[document][1] == "completed" and sha256 in stored[document][2] for document, sha256 in sealed.items())
+    again = Counter(row[0] for row in stored.values())
+    assert set(again.values()) <= {1}, "an Idempotency-Key made two documents"
+
+
+# ---------- at the end ----------
+
+
+async def assert_everything_kept(db: Database, promises: Promises) -> None:
+    rows = await db.all("SELECT id, status FROM document")
+    assert {row["id"] for row in rows} == set(promises.created)
+    assert {row["status"] for row in rows} == {"completed"}, "all that was signed is sealed"
+    for row in rows:
+        await assert_document_sound(db, row["id"])
+
+
+async def assert_document_sound(db: Database, document_id: str) -> None:
+    """Its trail is intact, its events have no gap, each signer finished once, and its files are what they were."""
+    document = await documents.get(db, document_id)
+    trail = await events.trail(db, document_id)
+    assert audit.is_intact(trail)
+    finished = Counter(line.recipient_id for line in trail if line.type == "recipient.completed")
+    assert finished == Counter({recipient.id: 1 for recipient in document.recipients})
+    published = await db.all("SELECT * FROM event WHERE document_id = :id ORDER BY sequence", id=document_id)
+    assert [row["sequence"] for row in published] == list(range(1, len(published) + 1))
+    types = Counter(row["type"] for row in published)
+    assert (types["document.created"], types["document.sent"], types["document.completed"]) == (1, 1, 1)
+    assert (types["recipient.sent"], types["recipient.viewed"], types["recipient.completed"]) == (2, 2, 2)
+    for row in await db.all("SELECT sha256 FROM document_blob WHERE document_id = :id", id=document_id):
+        content = await blobs.get(db, row["sha256"])
+        assert hashlib.sha256(content).hexdigest() == row["sha256"]
+
+
+async def assert_every_seal_holds(db: Database, folder: Path, promises: Promises) -> None:
+    workers = Workers()
+    try:
+        for row in await db.all("SELECT id FROM document"):
+            seal = (await documents.get(db, row["id"])).seal
+            assert seal is not None
+            assert promises.sealed.get(row["id"], seal.sha256) == seal.sha256
+            content = await blobs.get(db, seal.sha256)
+            roots = authority.known_roots(folder)
+            found = await workers.verify(content, (), SystemClock().now(), roots)
+            assert (found["result"], found["sha256"]) == ("valid", seal.sha256)
+    finally:
+        await workers.close()
+
+
+async def assert_each_event_arrived(db: Database, receiver: Receiver) -> None:
+    """At least once, and every time with the same bytes."""
+    stored = {row["id"]: row["body"] for row in await db.all("SELECT id, body FROM event")}
+    assert len(stored) == len(set(stored))
+    arrived = {delivered.id: delivered.body for delivered in receiver.came}
+    assert arrived == stored
+    assert all(delivered.body == stored[delivered.id] for delivered in receiver.came)
+    [row] = await db.all("SELECT count(*) AS deliveries FROM outbox WHERE kind = 'webhook' AND state = 'done'")
+    assert row["deliveries"] == len(stored)
+
+
+def assert_no_mail_came_twice_in_one_life(office: Office) -> None:
+    """A repeat is the price of a kill between the server's answer and our commit; at most one for each."""
+    for message_id, lives in office.lives.items():
+        assert len(lives) == len(set(lives)), message_id
+        assert lives == list(range(lives[0], lives[0] + len(lives))), "a mail noted as taken was sent again"
+    repeats = sum(len(lives) - 1 for lives in office.lives.values())
+    assert repeats <= len(PLAN), Counter(len(lives) for lives in office.lives.values())
+
+
+@pytest.mark.parametrize("times", [5])
+async def test_a_server_killed_while_it_starts_starts_again(tmp_path: Path, times: int) -> None:
+    """Keys, authority and schema are made whole or not at all."""
+    program = Program(configuration(tmp_path))
+    for n in range(times):
+        starting = asyncio.create_task(program.start())
+        await asyncio.sleep(0.15 + 0.1 * n)
+        starting.cancel()
+        await asyncio.gather(starting, return_exceptions=True)
+        await program.kill()
+    await program.start()
+    assert await program.stop() == 0
+    assert "Traceback" not in program.said

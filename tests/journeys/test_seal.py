@@ -1,0 +1,329 @@
+"""What comes out at the end: a sealed file that others accept, or a failure that is seen and mended."""
+
+import asyncio
+import re
+import unicodedata
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pypdf
+import pytest
+
+from esign.core.credential import Credential
+from esign.core.document import Mode
+from esign.core.instant import HOUR, MINUTE, Instant, parse
+from esign.demo import contract
+from esign.jobs import worker
+from esign.pdf.verification import Verification
+from esign.runtime import Runtime
+from esign.store import documents
+from tests.fakes import FakeClock
+from tests.journeys.api import a_signature
+from tests.journeys.site import Site, a_site
+from tests.pki import a_seal, an_authority
+
+EXPIRED = datetime(2026, 6, 1, tzinfo=UTC)
+
+# One name in each script that the shipped fonts can write.
+NAMES = {
+    "Latin": "Zoë Strömqvist-Łęcka",
+    "Greek": "Ελένη Παπαδοπούλου",
+    "Cyrillic": "Юлія Коваленко",
+    "Arabic": "ليلى الحداد",
+    "Hebrew": "נועה אברהם",
+    "Devanagari": "प्रिया शर्मा",
+    "Thai": "สมชาย ใจดี",
+    "emoji": "Mia 🌻🚀",
+}
+
+
+async def verify(site: Site, file: bytes) -> Verification:
+    return await site.runtime.pdf.verify(file, (), site.runtime.clock.now(), site.runtime.roots)
+
+
+async def pdfsig(file: bytes, folder: Path) -> str:
+    """What poppler says about the signatures of a file."""
+    path = folder / "judged.pdf"
+    path.write_bytes(file)
+    process = await asyncio.create_subprocess_exec(
+        "pdfsig", path, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, cwd=folder
+    )
+    out, _ = await process.communicate()
+    return out.decode()
+
+
+def changed(file: bytes, at: int) -> bytes:
+    copy = bytearray(file)
+    copy[at] ^= 1
+    return bytes(copy)
+
+
+# ---------- accepted by others, and refused by them ----------
+
+
+async def test_poppler_accepts_the_sealed_file_as_a_whole(site: Site, tmp_path: Path) -> None:
+    document = await site.completed()
+    said = await pdfsig(await site.api.file(document), tmp_path)
+    assert "Signature is Valid." in said
+    assert "Total document signed" in said
+    assert "ETSI.CAdES.detached" in said
+    assert len(re.findall("^Signature #", said, re.MULTILINE)) == 1
+
+
+async def test_the_certificate_alone_is_sealed_as_well(site: Site, tmp_path: Path) -> None:
+    document = await site.completed()
+    said = await pdfsig(await site.api.file(document, "certificate"), tmp_path)
+    assert "Signature is Valid." in said and "Total document signed" in said
+
+
+@pytest.mark.parametrize("part", [0.02, 0.35, 0.999])
+async def test_one_changed_bit_is_refused_by_poppler_and_by_us(
+    site: Site, tmp_path: Path, part: float
+) -> None:
+    sealed = await site.api.file(await site.completed())
+    tampered = changed(sealed, int(len(sealed) * part))
+    assert (await verify(site, sealed))["result"] == "valid"
+    assert "Signature is Valid." not in await pdfsig(tampered, tmp_path)
+    assert (await verify(site, tampered))["result"] == "invalid"
+
+
+async def test_the_seal_in_the_api_is_that_of_the_file(site: Site) -> None:
+    document = await site.completed()
+    sealed = await site.api.file(document)
+    told = await site.api.get(document)
+    found = await verify(site, sealed)
+    assert (told["status"], told["sealError"]) == ("completed", None)
+    assert (told["seal"]["sha256"], told["seal"]["size"]) == (found["sha256"], len(sealed))
+    assert (told["pageCount"], told["seal"]["pageCount"]) == (1, found["pageCount"])
+    assert (told["seal"]["level"], told["seal"]["timestamped"]) == ("B-B", False)
+
+
+async def test_no_byte_of_the_sealed_file_is_handed_out_before_it_is_sealed(site: Site) -> None:
+    document = await site.api.sent()
+    await site.all_sign(document)
+    assert await site.api.status(document) == "sealing"
+    for variant in ("sealed", "certificate"):
+        answer = await site.api.call("GET", f"/documents/{document}/files/{variant}")
+        assert (answer.status, answer.code) == (409, "document_not_completed")
+
+
+async def test_the_sample_contract_is_sealed_with_every_answer_in_it(site: Site) -> None:
+    document = (await site.api.ok("POST", "/documents", contract.create_body()))["id"]
+    await site.api.send(document)
+    for person in (contract.CAFE, contract.GARDENER):
+        await site.work("mail")
+        seen = await site.api.get(document)
+        mine = next(r for r in seen["recipients"] if r["email"] == person[1])
+        given = {f["id"]: value for f in mine["fields"] if (value := contract.answer(person, f)) is not None}
+        await (await site.person(person[1])).sign(given)
+    await site.work("seal")
+    text = text_of(await site.api.file(document), slice(0, 3))
+    for expected in ("18 Market Row, Wexcombe", "The grey cat is called Minze.", "14", "21 Nov 2026"):
+        assert expected in text, expected
+
+
+# ---------- every script ----------
+
+
+def text_of(file: bytes, pages: slice) -> str:
+    """Text as it is extracted; right-to-left and combining scripts only as a bag of letters (see `letters`)."""
+    return "\n".join(page.extract_text() for page in pypdf.PdfReader(BytesIO(file)).pages[pages])
+
+
+async def poppler_text(file: bytes, folder: Path) -> str:
+    path = folder / "read.pdf"
+    path.write_bytes(file)
+    process = await asyncio.create_subprocess_exec(
+        "pdftotext", "-enc", "UTF-8", path, "-", stdout=asyncio.subprocess.PIPE, cwd=folder
+    )
+    out, _ = await process.communicate()
+    return out.decode()
+
+
+def letters(text: str) -> set[str]:
+    """The letters of a text without their order and presentation forms."""
+    return {c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c)[0] in "LS"}
+
+
+async def test_names_of_every_script_come_out_on_page_and_certificate(site: Site, tmp_path: Path) -> None:
+    place = {"page": 1, "x": 10, "width": 60, "height": 4}
+    people = [
+        {
+            "name": name,
+            "email": f"person{n}@example.test",
+            "fields": [{"type": "name", "y": 5 + 8 * n, **place}],
+        }
+        for n, name in enumerate(NAMES.values())
+    ]
+    document = await site.api.sent(recipients=people, title=" · ".join(NAMES.values())[:200])
+    await site.work("mail")
+    for recipient in (await site.api.get(document))["recipients"]:
+        typed = {"signature": a_signature(recipient["name"])}
+        await (await site.person(recipient["email"])).sign(typed)
+    await site.work("seal")
+    sealed = await site.api.file(document)
+    page, _, rest = (await poppler_text(sealed, tmp_path)).partition("\f")
+    for script, name in NAMES.items():
+        assert letters(name) <= letters(page), f"{script} is not on the page"
+        assert letters(name) <= letters(rest), f"{script} is not on the certificate"
+
+
+async def test_what_no_font_can_print_is_named_before_anybody_signs(site: Site) -> None:
+    """Chinese is printed only where a font for it is found, so both outcomes are right, each in its place."""
+    name = "王小明"
+    unprintable = await site.runtime.pdf.missing([name])
+    document = await site.api.create(recipients=[{"name": name, "email": "ming@example.test"}])
+    answer = await site.api.call("POST", f"/documents/{document}/send")
+    if not unprintable:
+        assert answer.status == 200
+        return
+    assert (answer.status, answer.code) == (409, "document_not_ready")
+    told = answer.body["error"]
+    assert told["currentStatus"] == "draft"
+    assert [detail["path"] for detail in told["details"]] == ["/recipients/0/name"]
+    assert all(character in told["details"][0]["message"] for character in name)
+    assert await site.api.status(document) == "draft"
+
+
+async def test_a_character_that_no_font_has_is_named_before_anybody_signs(site: Site) -> None:
+    document = await site.api.create(title="Vertrag \U00012000")  # cuneiform
+    answer = await site.api.call("POST", f"/documents/{document}/send")
+    assert (answer.status, answer.code) == (409, "document_not_ready")
+    assert "\U00012000" in answer.body["error"]["details"][0]["message"]
+
+
+# ---------- failures ----------
+
+
+def expired(runtime: Runtime) -> Runtime:
+    """The same program with a seal certificate whose time is over."""
+    lapsed = a_seal(an_authority(), first=EXPIRED - timedelta(days=30), last=EXPIRED).credential
+    return with_credential(runtime, lapsed)
+
+
+def with_credential(runtime: Runtime, credential: Credential) -> Runtime:
+    return replace(runtime, credentials={**runtime.credentials, Mode.LIVE: credential})
+
+
+async def due_at(site: Site, document: str) -> Instant:
+    """When its seal is tried next."""
+    row = await site.runtime.db.one(
+        "SELECT due_at FROM outbox WHERE key = :key AND state = 'pending'", key=f"seal:{document}"
+    )
+    assert row is not None
+    return int(row["due_at"])
+
+
+async def fail(site: Site) -> None:
+    assert await worker.drain(expired(site.runtime), "seal") == 1
+
+
+async def test_a_failed_seal_is_told_retried_on_the_schedule_and_healed(site: Site, clock: FakeClock) -> None:
+    hooks = await site.api.webhook("http://127.0.0.1:65000/events")
+    document = await site.api.sent()
+    await site.all_sign(document)
+
+    for attempt, wait in enumerate((1, 5, 15, 60, 60, 60), 1):
+        await fail(site)
+        told = await site.api.get(document)
+        assert told["status"] == "sealing"
+        assert told["sealError"], "the reason is shown"
+        assert told["seal"] is None
+        assert await due_at(site, document) == clock.now() + wait * MINUTE
+        assert await site.work("seal") == 0, "nothing is tried before its time"
+        assert (await site.api.trail(document)).count("document.seal_failed") == (attempt >= 3)
+        clock.advance(minutes=wait)
+
+    assert await site.work("seal") == 1
+    told = await site.api.get(document)
+    assert (told["status"], told["sealError"]) == ("completed", None)
+    assert (await verify(site, await site.api.file(document)))["result"] == "valid"
+    published = await events_of(site, document)
+    assert published.count("document.seal_failed") == 1
+    assert published.count("document.completed") == 1
+    assert hooks["enabled"]
+
+
+async def events_of(site: Site, document: str) -> list[str]:
+    rows = await site.runtime.db.all(
+        "SELECT type FROM event WHERE document_id = :id ORDER BY sequence", id=document
+    )
+    return [row["type"] for row in rows]
+
+
+async def test_the_reason_of_a_failed_seal_can_be_read(site: Site) -> None:
+    document = await site.api.sent()
+    await site.all_sign(document)
+    await fail(site)
+    reason = (await site.api.get(document))["sealError"]
+    assert "expired" in reason and "Traceback" not in reason
+
+
+async def test_once_one_seal_succeeds_all_that_waited_for_the_same_cause_are_due(
+    site: Site, clock: FakeClock
+) -> None:
+    waiting = []
+    for _ in range(2):
+        document = await site.api.sent()
+        await site.all_sign(document)
+        for minutes in (1, 5, 15):
+            await fail(site)
+            clock.advance(minutes=minutes)
+        await fail(site)
+        clock.advance(minutes=20)
+        waiting.append(document)
+    first, second = waiting
+    assert await due_at(site, second) - clock.now() > 30 * MINUTE
+    clock.advance(minutes=20)
+    await site.work("seal")
+    assert [await site.api.status(document) for document in waiting] == ["completed", "completed"]
+    assert first != second
+
+
+async def test_after_a_restart_every_waiting_seal_is_due(tmp_path: Path, clock: FakeClock) -> None:
+    async with a_site(tmp_path / "data", clock) as site:
+        document = await site.api.sent()
+        await site.all_sign(document)
+        for minutes in (1, 5, 15):
+            await fail(site)
+            clock.advance(minutes=minutes)
+        await fail(site)
+        assert await due_at(site, document) == clock.now() + HOUR
+    async with a_site(tmp_path / "data", clock) as site:
+        await worker.recover(site.runtime)
+        assert await site.work("seal") == 1
+        assert await site.api.status(document) == "completed"
+
+
+async def test_a_damaged_file_is_never_sealed_and_never_given_up(site: Site, clock: FakeClock) -> None:
+    document = await site.api.sent()
+    await site.all_sign(document)
+    found = await documents.get(site.runtime.db, document)
+    kept = await site.runtime.db.one(
+        "SELECT content FROM blob_chunk WHERE sha256 = :hash", hash=found.file.prepared
+    )
+    assert kept is not None
+    await write_chunk(site, found.file.prepared, b"%PDF-1.7 something else")
+    await site.work("seal")
+    assert (await site.api.get(document))["sealError"]
+    await write_chunk(site, found.file.prepared, kept["content"])
+    clock.advance(minutes=1)
+    await site.work("seal")
+    assert await site.api.status(document) == "completed"
+
+
+async def write_chunk(site: Site, sha256: str, content: bytes) -> None:
+    async def write(tx: Any) -> None:
+        await tx.run("UPDATE blob_chunk SET content = :content WHERE sha256 = :h", content=content, h=sha256)
+
+    await site.runtime.db.write(write)
+
+
+async def test_the_time_of_the_seal_is_that_of_the_clock(site: Site, clock: FakeClock) -> None:
+    document = await site.completed()
+    assert parse((await site.api.get(document))["seal"]["sealedAt"]) == clock.now()
+    [signature] = (await verify(site, await site.api.file(document)))["signatures"]
+    assert parse(signature["signedAt"] or "") // 1000 == clock.now() // 1000

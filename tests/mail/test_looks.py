@@ -1,0 +1,40 @@
+"""The letters in a real browser, which is what many mail readers are."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.mail.samples import letters
+
+ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGS)
+        yield opened
+        opened.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 600])
+def test_every_letter_fits_and_can_be_read(browser: Browser, width: int, scheme: str) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 640}, color_scheme=scheme)  # type: ignore[arg-type]
+    for name, letter in letters().items():
+        page.set_content(letter.html)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        ink, ground = (
+            page.evaluate(f"getComputedStyle(document.querySelector('{place}')).{style}")
+            for place, style in (("h1", "color"), (".card", "backgroundColor"))
+        )
+        assert (ink, ground) == {
+            "light": ("rgb(27, 35, 48)", "rgb(255, 255, 255)"),
+            "dark": ("rgb(233, 235, 240)", "rgb(28, 33, 43)"),
+        }[scheme]
+        for button in page.locator("a.btn-a").all():
+            box = button.bounding_box()
+            assert box is not None and box["height"] >= 44, name
+            assert box["width"] > 280 or width > 480, name
+    page.close()

@@ -1,0 +1,108 @@
+"""A worker with tasks that no real one has: run as a script, it answers as `esign.pdf.worker` does."""
+
+import os
+import resource
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+from esign.core.errors import Problem
+from esign.pdf import worker
+
+
+def echo(data: bytes) -> bytes:
+    return data
+
+
+def whoami(word: str) -> tuple[str, int]:
+    return word, os.getpid()
+
+
+def wait_for(fifo: str) -> str:
+    """Block until somebody writes into the named pipe."""
+    return Path(fifo).read_text()
+
+
+def sleep(seconds: int) -> None:
+    time.sleep(seconds)
+
+
+def burn() -> None:
+    while True:
+        pass
+
+
+def swallow(mebibytes: int) -> int:
+    return len(bytearray(mebibytes * 1024 * 1024))
+
+
+def keep(mebibytes: int) -> int:
+    """Stay as large afterwards."""
+    globals()["kept"] = os.urandom(mebibytes * 1024 * 1024)
+    return os.getpid()
+
+
+def crash(one: object = None, two: object = None, three: object = None, four: object = None) -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def quit(code: int) -> None:
+    os._exit(code)
+
+
+def stumble() -> None:
+    raise ZeroDivisionError("nobody thought of this")
+
+
+def refuse() -> None:
+    raise Problem("file_signed", "Not this one.")
+
+
+def chatter() -> str:
+    sys.stdout.write("a line among the answers\n")
+    os.write(1, b"\x00\x00\x00\x01")
+    sys.stderr.write("x" * 1_000_000)
+    return "heard"
+
+
+def lie() -> dict[str, str]:
+    return {"not": "a number"}
+
+
+def babble() -> None:
+    """Answer with something that is no frame."""
+    for descriptor in range(3, 32):
+        try:
+            os.write(descriptor, b"\xff" * 8)
+        except OSError:
+            continue
+
+
+def surroundings() -> dict[str, object]:
+    try:
+        with socket.create_connection(("127.0.0.1", 9), timeout=1):
+            network = "connected"
+    except OSError as error:
+        network = type(error).__name__
+    return {
+        "nice": os.nice(0),
+        "memory": resource.getrlimit(resource.RLIMIT_AS)[0],
+        "files": resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+        "size": resource.getrlimit(resource.RLIMIT_FSIZE)[0],
+        "core": resource.getrlimit(resource.RLIMIT_CORE)[0],
+        "environment": dict(os.environ),
+        "network": network,
+        "interfaces": [name for _, name in socket.if_nameindex()],
+    }
+
+
+TASKS = (
+    *(echo, whoami, wait_for, sleep, burn, swallow, keep, crash, quit, stumble, refuse),
+    *(chatter, lie, babble, surroundings),
+)
+
+if __name__ == "__main__":
+    fatal = dict.fromkeys(("inspect", "verify", "reencode"), "__main__:crash")
+    worker.main(fatal | {task.__name__: f"__main__:{task.__name__}" for task in TASKS})

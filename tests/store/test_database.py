@@ -1,0 +1,463 @@
+"""The writer and its readers, on a real file."""
+
+import asyncio
+import fcntl
+import os
+import resource
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from esign.core.errors import Problem
+from esign.store import database
+from esign.store.database import (
+    FILE,
+    GROUP,
+    WAITING,
+    AlreadyServed,
+    Database,
+    StorageFailed,
+    Transaction,
+    open_database,
+    opened,
+    server_lock,
+)
+
+
+@pytest.fixture
+async def pairs(db: Database) -> Database:
+    """A database with a table in which every write leaves two rows."""
+
+    async def write(tx: Transaction) -> None:
+        await tx.run("CREATE TABLE pair (n INTEGER NOT NULL, half INTEGER NOT NULL, UNIQUE (n, half)) STRICT")
+
+    await db.write(write)
+    return db
+
+
+async def put(db: Database, n: int, problem: Exception | None = None) -> int:
+    async def write(tx: Transaction) -> int:
+        await tx.run("INSERT INTO pair (n, half) VALUES (:n, 1)", n=n)
+        if problem is not None:
+            raise problem
+        await tx.run("INSERT INTO pair (n, half) VALUES (:n, 2)", n=n)
+        return n
+
+    return await db.write(write)
+
+
+async def whole(db: Database) -> list[int]:
+    """The numbers that stand there; a half one is a failure."""
+    rows = await db.all("SELECT n, count(*) AS halves FROM pair GROUP BY n ORDER BY n")
+    assert {row["halves"] for row in rows} <= {2}
+    return [row["n"] for row in rows]
+
+
+async def nothing(tx: Transaction) -> None:
+    pass
+
+
+def commits(path: Path) -> int:
+    """How many commits stand in the log: frames that carry a database size (SQLite file format, 4.1)."""
+    log = path.with_name(path.name + "-wal").read_bytes()
+    if not log:
+        return 0
+    page, salts = int.from_bytes(log[8:12], "big"), log[16:24]
+    frames = [log[at : at + 24] for at in range(32, len(log), 24 + page)]
+    return sum(frame[8:16] == salts and frame[4:8] != bytes(4) for frame in frames)
+
+
+# ---------- group commit ----------
+
+
+async def test_a_write_returns_what_its_function_returns_and_is_in_the_file(
+    pairs: Database, tmp_path: Path
+) -> None:
+    assert await put(pairs, 7) == 7
+    with closing(sqlite3.connect(f"file:{tmp_path / FILE}?mode=ro", uri=True)) as other:
+        assert other.execute("SELECT n FROM pair").fetchall() == [(7,), (7,)]
+
+
+async def test_many_writes_at_once_share_their_commits(pairs: Database, tmp_path: Path) -> None:
+    before = commits(tmp_path / FILE)
+    assert await asyncio.gather(*(put(pairs, n) for n in range(96))) == list(range(96))
+    assert await whole(pairs) == list(range(96))
+    assert commits(tmp_path / FILE) - before <= 96 // GROUP + 1
+
+
+async def test_writes_one_after_the_other_are_each_committed(pairs: Database, tmp_path: Path) -> None:
+    before = commits(tmp_path / FILE)
+    for n in range(5):
+        await put(pairs, n)
+    assert commits(tmp_path / FILE) - before == 5
+
+
+async def test_a_write_that_fails_leaves_nothing_and_harms_no_other(pairs: Database) -> None:
+    problems = {n: Problem("document_not_draft") for n in range(0, 40, 3)}
+    results = await asyncio.gather(
+        *(put(pairs, n, problems.get(n)) for n in range(40)), return_exceptions=True
+    )
+    assert results == [problems.get(n, n) for n in range(40)]
+    assert await whole(pairs) == [n for n in range(40) if n % 3]
+
+
+async def test_a_broken_rule_of_the_schema_fails_only_its_own_write(pairs: Database) -> None:
+    await put(pairs, 1)
+    results = await asyncio.gather(put(pairs, 1), put(pairs, 2), return_exceptions=True)
+    assert isinstance(results[0], sqlite3.IntegrityError)
+    assert results[1] == 2
+    assert await whole(pairs) == [1, 2]
+
+
+async def test_a_function_sees_what_those_before_it_in_the_group_wrote(pairs: Database) -> None:
+    async def count(tx: Transaction) -> int:
+        row = await tx.one("SELECT count(*) AS n FROM pair")
+        assert row is not None
+        return int(row["n"])
+
+    results = await asyncio.gather(*(put(pairs, n) for n in range(3)), pairs.write(count), put(pairs, 9))
+    assert results == [0, 1, 2, 6, 9]
+
+
+async def test_rows_changed_are_counted(pairs: Database) -> None:
+    await asyncio.gather(*(put(pairs, n) for n in range(3)))
+
+    async def write(tx: Transaction) -> tuple[int, int, object]:
+        gone = await tx.run("DELETE FROM pair WHERE n < :n", n=2)
+        return (
+            gone,
+            await tx.run("DELETE FROM pair WHERE n = 5"),
+            await tx.one("SELECT 1 FROM pair WHERE n = 5"),
+        )
+
+    assert await pairs.write(write) == (4, 0, None)
+
+
+# ---------- readers ----------
+
+
+async def test_readers_see_nothing_before_the_commit_and_everything_after_it(pairs: Database) -> None:
+    written, go_on = asyncio.Event(), asyncio.Event()
+
+    async def write(tx: Transaction) -> None:
+        await tx.run("INSERT INTO pair (n, half) VALUES (1, 1)")
+        await tx.run("INSERT INTO pair (n, half) VALUES (1, 2)")
+        written.set()
+        await go_on.wait()
+
+    writing = asyncio.create_task(pairs.write(write))
+    await written.wait()
+    for _ in range(database.READERS):
+        assert await whole(pairs) == []
+    go_on.set()
+    await writing
+    for _ in range(database.READERS):
+        assert await whole(pairs) == [1]
+
+
+async def test_readers_cannot_write(pairs: Database) -> None:
+    for _ in range(database.READERS):
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            await pairs.all("INSERT INTO pair (n, half) VALUES (1, 1)")
+    assert await whole(pairs) == []
+
+
+async def test_commits_are_durable_and_references_enforced(db: Database) -> None:
+    async def write(tx: Transaction) -> dict[str, Any]:
+        names = (
+            "journal_mode",
+            "foreign_keys",
+            "wal_autocheckpoint",
+            "secure_delete",
+            "mmap_size",
+            "trusted_schema",
+        )
+        return {name: (await tx.all(f"PRAGMA {name}"))[0][0] for name in names}
+
+    assert await db.write(write) == {
+        "journal_mode": "wal",
+        "foreign_keys": 1,
+        "wal_autocheckpoint": 0,
+        "secure_delete": 1,
+        "mmap_size": 0,
+        "trusted_schema": 0,
+    }
+    # inside a transaction this setting reads the same and cannot be changed
+    assert await db.write(synchronous) == 2
+
+
+async def synchronous(tx: Transaction) -> int:
+    return int((await tx.all("PRAGMA synchronous"))[0][0])
+
+
+# ---------- callers that go away ----------
+
+
+async def test_a_cancelled_caller_leaves_no_open_transaction_and_a_whole_write_or_none(
+    pairs: Database, tmp_path: Path
+) -> None:
+    tasks = [asyncio.create_task(put(pairs, n)) for n in range(80)]
+    for turn in range(0, 80, 4):
+        await asyncio.sleep(0)
+        tasks[turn].cancel()
+        tasks[turn + 1].cancel()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    kept = [n for n, result in enumerate(results) if result == n]
+    assert len(kept) >= 40
+    assert any(isinstance(result, asyncio.CancelledError) for result in results)
+
+    assert await put(pairs, 1000) == 1000
+    there = await whole(pairs)
+    assert set(kept) <= set(there)
+    with closing(sqlite3.connect(tmp_path / FILE, timeout=0, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("ROLLBACK")
+
+
+async def test_a_caller_that_goes_away_in_the_middle_of_its_write_still_has_it_written(
+    pairs: Database,
+) -> None:
+    inside, go_on = asyncio.Event(), asyncio.Event()
+
+    async def write(tx: Transaction) -> None:
+        await tx.run("INSERT INTO pair (n, half) VALUES (1, 1)")
+        inside.set()
+        await go_on.wait()
+        await tx.run("INSERT INTO pair (n, half) VALUES (1, 2)")
+
+    caller = asyncio.create_task(pairs.write(write))
+    await inside.wait()
+    caller.cancel()
+    assert (await asyncio.gather(caller, return_exceptions=True)) != [None]
+    go_on.set()
+    await put(pairs, 2)
+    assert await whole(pairs) == [1, 2]
+
+
+# ---------- too much, full, broken ----------
+
+
+async def test_more_waiting_writes_than_the_bound_are_refused_at_once(pairs: Database) -> None:
+    inside, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold(tx: Transaction) -> None:
+        inside.set()
+        await go_on.wait()
+
+    holding = asyncio.create_task(pairs.write(hold))
+    await inside.wait()
+    waiting = [asyncio.create_task(put(pairs, n)) for n in range(WAITING)]
+    await asyncio.sleep(0)
+    with pytest.raises(Problem) as refused:
+        await pairs.write(nothing)
+    assert (refused.value.code, refused.value.retry_after) == ("unavailable", 1)
+    assert refused.value.status == 503
+
+    go_on.set()
+    await asyncio.gather(holding, *waiting)
+    assert len(await whole(pairs)) == WAITING
+
+
+async def limit_pages(db: Database, more: int) -> None:
+    """From now on the file may grow by `more` pages: as if the disk were full then."""
+
+    async def write(tx: Transaction) -> None:
+        (pages,) = await tx.all("PRAGMA page_count")
+        await tx.all(f"PRAGMA max_page_count = {pages[0] + more}")
+
+    await db.write(write)
+
+
+async def put_much(tx: Transaction) -> None:
+    await tx.run("CREATE TABLE much (content BLOB) STRICT")
+    await tx.run("INSERT INTO much VALUES (zeroblob(4194304))")
+
+
+async def test_a_full_disk_refuses_what_does_not_fit_and_the_program_goes_on(pairs: Database) -> None:
+    await put(pairs, 1)
+    await limit_pages(pairs, 20)
+    with pytest.raises(Problem) as refused:
+        await pairs.write(put_much)
+    assert refused.value.code == "unavailable"
+    assert not pairs.failed.done()
+    assert await whole(pairs) == [1]
+    assert await pairs.all("SELECT 1 FROM sqlite_master WHERE name = 'much'") == []
+
+    assert await put(pairs, 2) == 2
+    await limit_pages(pairs, 10_000)
+    await pairs.write(put_much)
+    assert await whole(pairs) == [1, 2]
+
+
+async def test_nobody_of_a_group_that_met_a_full_disk_is_told_it_was_written(pairs: Database) -> None:
+    await limit_pages(pairs, 20)
+    results = await asyncio.gather(
+        put(pairs, 1), pairs.write(put_much), put(pairs, 2), return_exceptions=True
+    )
+    assert [getattr(result, "code", result) for result in results] == ["unavailable"] * 3
+    assert await whole(pairs) == []
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """Every write beyond `size` bytes of any file of this process fails, as on a broken disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_after_a_failed_write_of_the_disk_nothing_is_acknowledged_any_more(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    db = await open_database(path)
+    await db.write(put_table)
+    await put(db, 1)
+    with largest_file(path.with_name(FILE + "-wal").stat().st_size + 8192):
+        results = await asyncio.gather(put(db, 2), db.write(put_much), put(db, 3), return_exceptions=True)
+        assert [getattr(result, "code", result) for result in results] == ["unavailable"] * 3
+        assert isinstance(db.failed.exception(), StorageFailed)
+    with pytest.raises(Problem, match="unavailable"):
+        await put(db, 4)
+    await db.close()
+
+    async with opened(path) as again:
+        assert await whole(again) == [1]
+
+
+async def put_table(tx: Transaction) -> None:
+    await tx.run("CREATE TABLE pair (n INTEGER NOT NULL, half INTEGER NOT NULL) STRICT")
+
+
+class Refusing:
+    """A writing connection whose checkpoints fail with an SQLite result code."""
+
+    def __init__(self, connection: Any, code: int) -> None:
+        self._connection = connection
+        self._code = code
+        self.asked = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    async def execute_fetchall(self, sql: str, values: Any = ()) -> Any:
+        if "wal_checkpoint" not in sql:
+            return await self._connection.execute_fetchall(sql, values)
+        self.asked += 1
+        error = sqlite3.OperationalError("refused")
+        error.sqlite_errorcode = self._code
+        raise error
+
+
+async def with_refusing_checkpoints(path: Path, code: int) -> tuple[Database, Refusing]:
+    database.prepare(path)
+    writer: Any = Refusing(await database.connect(path, database.PRAGMAS + database.WRITER_PRAGMAS), code)
+    db = Database(path, writer, [await database.connect(path, database.PRAGMAS)])
+    await db.write(put_table)
+    return db, writer
+
+
+async def put_a_large_log(tx: Transaction) -> None:
+    await tx.run("INSERT INTO pair SELECT value, 1 FROM (WITH RECURSIVE c(value) AS (SELECT 1 UNION ALL"
+                 " SELECT value + 1 FROM c WHERE value < 500000) SELECT value FROM c)")  # fmt: skip
+
+
+async def test_a_full_disk_at_a_checkpoint_leaves_the_log_and_goes_on(tmp_path: Path) -> None:
+    db, writer = await with_refusing_checkpoints(tmp_path / FILE, sqlite3.SQLITE_FULL)
+    await db.write(put_a_large_log)
+    await put(db, 0)
+    assert writer.asked > 0
+    assert not db.failed.done()
+    await db.close()
+
+
+async def test_a_broken_disk_at_a_checkpoint_stops_the_program(tmp_path: Path) -> None:
+    db, writer = await with_refusing_checkpoints(tmp_path / FILE, sqlite3.SQLITE_IOERR | (3 << 8))
+    await db.write(put_a_large_log)
+    with pytest.raises(StorageFailed):
+        await db.failed
+    assert writer.asked == 1
+    with pytest.raises(Problem, match="unavailable"):
+        await put(db, 1)
+    await db.close()
+
+
+async def test_a_large_log_is_brought_into_the_file(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    async with opened(path) as db:
+        before = path.stat().st_size
+        await db.write(put_much)
+        await db.write(nothing)
+        assert path.stat().st_size >= before + 4 * 2**20
+
+
+# ---------- the end ----------
+
+
+async def test_closing_lets_the_waiting_writes_finish_and_leaves_one_file(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    db = await open_database(path)
+    await db.write(put_table)
+    waiting = [asyncio.create_task(put(db, n)) for n in range(40)]
+    await asyncio.sleep(0)
+    await db.close()
+    assert await asyncio.gather(*waiting) == list(range(40))
+    assert not path.with_name(FILE + "-wal").exists()
+    with pytest.raises(Problem, match="unavailable"):
+        await db.write(nothing)
+    async with opened(path) as again:
+        assert await whole(again) == list(range(40))
+
+
+# ---------- two at once ----------
+
+
+async def test_a_command_and_the_server_write_the_same_file_without_loss(
+    pairs: Database, tmp_path: Path
+) -> None:
+    async with opened(tmp_path / FILE) as command:
+        await asyncio.gather(*(put(db, n) for n in range(60) for db in [(pairs, command)[n % 2]]))
+        assert await whole(command) == await whole(pairs) == list(range(60))
+
+
+async def test_a_write_waits_while_another_process_holds_the_advisory_lock(
+    pairs: Database, tmp_path: Path
+) -> None:
+    handle = os.open(tmp_path / "write.lock", os.O_RDWR)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    writing = asyncio.create_task(put(pairs, 1))
+    for _ in range(20):
+        assert await whole(pairs) == []
+    assert not writing.done()
+    os.close(handle)
+    assert await writing == 1
+
+
+def test_a_second_server_on_the_same_folder_is_refused_until_the_first_ends(tmp_path: Path) -> None:
+    with server_lock(tmp_path):
+        with pytest.raises(AlreadyServed, match=str(tmp_path)), server_lock(tmp_path):
+            pass
+        (tmp_path / "other").mkdir()
+        with server_lock(tmp_path / "other"):
+            pass
+    with server_lock(tmp_path):
+        pass
+
+
+async def test_every_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    usual = os.umask(0)
+    try:
+        with server_lock(tmp_path):
+            async with opened(tmp_path / FILE) as db:
+                await db.write(put_table)
+                modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    finally:
+        os.umask(usual)
+    assert set(modes) == {FILE, FILE + "-wal", FILE + "-shm", "write.lock", "lock"}
+    assert set(modes.values()) == {0o600}

@@ -1,0 +1,113 @@
+import hashlib
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from esign.store import migrate
+from esign.store.database import FILE, open_database, opened
+
+NEWEST = migrate.scripts()[-1][0]
+
+
+def schema(path: Path) -> list[tuple[str, str]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {
+        file.name: hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in folder.iterdir()
+        if file.name != "write.lock"
+    }
+
+
+async def make(path: Path) -> None:
+    async with opened(path):
+        pass
+
+
+async def test_an_empty_file_gets_the_newest_schema_and_our_name(tmp_path: Path) -> None:
+    await make(tmp_path / FILE)
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (NEWEST,)
+        assert connection.execute("PRAGMA application_id").fetchone() == (0x65736967,)
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        tables = {
+            name: strict
+            for _, name, kind, _, _, strict in connection.execute("PRAGMA table_list")
+            if kind == "table" and not name.startswith("sqlite_")
+        }
+    assert {"document", "recipient", "audit", "event", "outbox", "blob", "link", "api_key"} <= set(tables)
+    assert set(tables.values()) == {1}
+    assert (tmp_path / FILE).read_bytes()[68:72] == b"esig"
+
+
+async def test_opening_again_changes_no_schema(tmp_path: Path) -> None:
+    await make(tmp_path / FILE)
+    before = schema(tmp_path / FILE)
+    await make(tmp_path / FILE)
+    assert schema(tmp_path / FILE) == before
+
+
+def test_scripts_are_numbered_without_gaps_and_leave_no_token() -> None:
+    scripts = migrate.scripts()
+    assert [number for number, _ in scripts] == list(range(1, len(scripts) + 1))
+    for _, script in scripts:
+        assert "{" not in script
+        assert "BEGIN IMMEDIATE" not in script
+
+
+def test_a_migration_that_breaks_off_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA max_page_count = 8")
+        with pytest.raises(sqlite3.OperationalError, match="full"):
+            migrate.migrate(connection)
+    assert schema(path) == []
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        migrate.migrate(connection)
+        assert migrate.check(connection) == NEWEST
+
+
+async def test_a_newer_schema_is_refused_and_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    await make(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {NEWEST + 1}")
+    before = files(tmp_path)
+    with pytest.raises(migrate.NewerSchema, match=str(NEWEST + 1)):
+        await open_database(path)
+    assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "CREATE TABLE theirs (id INTEGER)",
+        "PRAGMA application_id = 252006674",
+        "PRAGMA user_version = 1; CREATE TABLE document (id TEXT)",
+        "PRAGMA journal_mode = DELETE; CREATE TABLE theirs (id INTEGER); PRAGMA application_id = 1",
+    ],
+)
+async def test_the_database_of_another_program_is_refused_and_not_touched(
+    tmp_path: Path, script: str
+) -> None:
+    path = tmp_path / FILE
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(script)
+    before = files(tmp_path)
+    with pytest.raises(migrate.ForeignDatabase):
+        await open_database(path)
+    assert files(tmp_path) == before
+
+
+async def test_a_file_that_is_no_database_is_refused_and_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    path.write_bytes(b"These are my notes and not a database. " * 100)
+    before = files(tmp_path)
+    with pytest.raises(sqlite3.DatabaseError, match="not a database"):
+        await open_database(path)
+    assert files(tmp_path) == before

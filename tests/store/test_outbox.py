@@ -1,0 +1,225 @@
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from esign.core.instant import DAY, MINUTE, Instant
+from esign.store import outbox
+from esign.store.database import Database, Transaction
+from esign.store.outbox import Job
+from tests.factories import NOW
+from tests.store.plans import walks
+
+LEASE = 5 * MINUTE
+
+
+async def add(db: Database, key: str, at: Instant = NOW, kind: str = "mail", **more: str) -> None:
+    await db.write(lambda tx: outbox.add(tx, kind, key, at, body=key.encode(), **more))  # type: ignore[arg-type]
+
+
+async def due(db: Database, at: Instant, kind: str = "mail", limit: int = 10, *full: str) -> list[int]:
+    return [job_id for job_id, _ in await outbox.find_due(db, kind, at, limit, full)]
+
+
+async def claim(db: Database, job_id: int, at: Instant = NOW, boot: str = "first") -> Job | None:
+    return await db.write(lambda tx: outbox.claim(tx, job_id, at, LEASE, boot))
+
+
+async def claimed(db: Database, key: str, at: Instant = NOW, kind: str = "mail", boot: str = "first") -> Job:
+    """A job just added and claimed."""
+    await add(db, key, at, kind)
+    job = await claim(db, (await due(db, at, kind))[-1], at, boot)
+    assert job is not None
+    return job
+
+
+async def state(db: Database, key: str) -> tuple[str, int, str | None, bytes | None]:
+    row = await db.one("SELECT state, attempts, last_error, body FROM outbox WHERE key = :key", key=key)
+    assert row is not None
+    return row["state"], row["attempts"], row["last_error"], row["body"]
+
+
+async def test_a_job_is_due_at_once_and_brings_what_it_was_given(db: Database) -> None:
+    await add(db, "a", lane="left", document_id="doc_1")
+    assert await outbox.find_due(db, "mail", NOW, 10) == [(1, "left")]
+    assert await claim(db, 1) == Job(1, "mail", "a", "left", "doc_1", b"a", 1)
+
+
+async def test_without_a_lane_of_its_own_a_job_shares_that_of_its_kind(db: Database) -> None:
+    await add(db, "a", kind="seal")
+    assert await outbox.find_due(db, "seal", NOW, 10) == [(1, "seal")]
+
+
+async def test_the_same_key_is_queued_once_for_ever(db: Database) -> None:
+    job = await claimed(db, "a")
+    await add(db, "a", NOW + DAY)
+    await db.write(lambda tx: outbox.finish(tx, job, NOW))
+    await add(db, "a", NOW + DAY)
+    assert await due(db, NOW + 2 * DAY) == []
+    assert len(await db.all("SELECT id FROM outbox")) == 1
+
+
+async def test_due_jobs_come_oldest_first_and_only_of_their_kind(db: Database) -> None:
+    for key, at in (("late", NOW), ("early", NOW - 5), ("late too", NOW), ("future", NOW + 1)):
+        await add(db, key, at)
+    await add(db, "other", NOW - 9, kind="seal")
+    assert await due(db, NOW) == [2, 1, 3]
+    assert await due(db, NOW, "mail", 2) == [2, 1]
+    assert await due(db, NOW + 1) == [2, 1, 3, 4]
+
+
+async def test_a_full_lane_does_not_hide_the_jobs_of_others(db: Database) -> None:
+    for n in range(6):
+        await add(db, f"slow {n}", kind="webhook", lane="slow")
+    await add(db, "fast", kind="webhook", lane="fast")
+    await add(db, "third", kind="webhook", lane="third")
+    assert await due(db, NOW, "webhook", 6) == [1, 2, 3, 4, 5, 6]
+    assert await due(db, NOW, "webhook", 6, "slow") == [7, 8]
+    assert await due(db, NOW, "webhook", 6, "slow", "fast") == [8]
+
+
+async def test_a_claimed_job_is_hidden_until_its_lease_ends(db: Database) -> None:
+    await add(db, "a")
+    assert await claim(db, 1) is not None
+    assert await claim(db, 1) is None
+    assert await due(db, NOW + LEASE - 1) == []
+    assert await claim(db, 1, NOW + LEASE - 1) is None
+    assert await due(db, NOW + LEASE) == [1]
+    again = await claim(db, 1, NOW + LEASE)
+    assert again is not None
+    assert again.attempts == 2
+
+
+async def test_two_who_claim_at_once_do_not_both_get_it(db: Database) -> None:
+    await add(db, "a")
+
+    async def both(tx: Transaction) -> list[Job | None]:
+        return [await outbox.claim(tx, 1, NOW, LEASE, boot) for boot in ("first", "second")]
+
+    first, second = await db.write(both)
+    assert first is not None
+    assert second is None
+
+
+@pytest.mark.parametrize(("error", "ended"), [(None, "done"), ("gave up", "failed")])
+async def test_a_finished_job_is_never_due_again_and_carries_nothing_any_more(
+    db: Database, error: str | None, ended: str
+) -> None:
+    job = await claimed(db, "a")
+    await db.write(lambda tx: outbox.finish(tx, job, NOW, error))
+    assert await state(db, "a") == (ended, 1, error, None)
+    assert await due(db, NOW + 99 * DAY) == []
+    assert await claim(db, job.id, NOW + 99 * DAY) is None
+
+
+async def test_what_has_ended_cannot_end_or_be_postponed_once_more(db: Database) -> None:
+    job = await claimed(db, "a")
+    await db.write(lambda tx: outbox.finish(tx, job, NOW))
+    await db.write(lambda tx: outbox.finish(tx, job, NOW + 1, "too late"))
+    await db.write(lambda tx: outbox.postpone(tx, job, NOW + 1, "too late"))
+    assert await state(db, "a") == ("done", 1, None, None)
+
+
+async def test_a_postponed_job_keeps_its_reason_and_its_content(db: Database) -> None:
+    job = await claimed(db, "a")
+    await db.write(lambda tx: outbox.postpone(tx, job, NOW + MINUTE, "server busy"))
+    assert await state(db, "a") == ("pending", 1, "server busy", b"a")
+    assert await outbox.pending(db, "mail") == [("a", "server busy")]
+    assert await outbox.next_due(db, "mail") == NOW + MINUTE
+    assert await due(db, NOW + MINUTE - 1) == []
+    assert await due(db, NOW + MINUTE) == [job.id]
+
+
+async def test_after_a_crash_what_the_lost_run_had_claimed_is_due_at_once_and_not_counted(
+    db: Database,
+) -> None:
+    mine = await claimed(db, "mine", boot="second")
+    lost = await claimed(db, "lost", boot="first")
+    await claimed(db, "ended", boot="first")
+    postponed = await claimed(db, "postponed", boot="first")
+    await db.write(lambda tx: outbox.postpone(tx, postponed, NOW + DAY, "busy"))
+    ended = Job(3, "mail", "ended", "mail", None, b"", 1)
+    await db.write(lambda tx: outbox.finish(tx, ended, NOW))
+
+    assert await db.write(lambda tx: outbox.release(tx, "second", NOW + 1)) == 1
+    assert await due(db, NOW + 1) == [lost.id]
+    assert (await state(db, "lost"))[1] == 0
+    assert (await state(db, "mine"))[1] == 1
+    assert await due(db, NOW + LEASE) == [lost.id, mine.id]
+
+
+async def test_what_was_held_up_by_one_cause_is_due_when_that_is_gone(db: Database) -> None:
+    waiting = await claimed(db, "waiting", kind="seal")
+    await db.write(lambda tx: outbox.postpone(tx, waiting, NOW + DAY, "no key"))
+    await claimed(db, "running", kind="seal")
+    other = await claimed(db, "other")
+    await db.write(lambda tx: outbox.postpone(tx, other, NOW + DAY, "busy"))
+    assert await db.write(lambda tx: outbox.hasten(tx, "seal", NOW + 1)) == 1
+    assert await due(db, NOW + 1, "seal") == [waiting.id]
+    assert await due(db, NOW + 1, "mail") == []
+
+
+async def test_a_dropped_lane_leaves_the_others(db: Database) -> None:
+    await add(db, "a", kind="webhook", lane="wh_1")
+    await add(db, "b", kind="webhook", lane="wh_2")
+    assert await db.write(lambda tx: outbox.drop_lane(tx, "wh_1", NOW, "webhook deleted")) == 1
+    assert await state(db, "a") == ("failed", 0, "webhook deleted", None)
+    assert await due(db, NOW, "webhook") == [2]
+
+
+@pytest.mark.parametrize("before", ["never queued", "waiting", "running", "done", "failed"])
+async def test_a_document_that_waits_for_its_seal_always_has_one_job_for_it(
+    db: Database, before: str
+) -> None:
+    if before == "waiting":
+        await add(db, "seal:doc_1", kind="seal")
+    elif before != "never queued":
+        job = await claimed(db, "seal:doc_1", kind="seal")
+        if before != "running":
+            error = "gave up" if before == "failed" else None
+            await db.write(lambda tx: outbox.finish(tx, job, NOW, error))
+    await db.write(lambda tx: outbox.requeue_seal(tx, "doc_1", NOW + 1))
+    assert len(await outbox.pending(db, "seal")) == 1
+    expected = [] if before == "running" else [1]
+    assert await due(db, NOW + 1, "seal") == expected
+    assert await due(db, NOW + LEASE, "seal") == [1]
+
+
+async def test_only_what_ended_long_ago_is_forgotten(db: Database) -> None:
+    old, recent = await claimed(db, "old"), await claimed(db, "recent")
+    await add(db, "waiting", NOW - 99 * DAY)
+    await db.write(lambda tx: outbox.finish(tx, old, NOW - 1))
+    await db.write(lambda tx: outbox.finish(tx, recent, NOW))
+    assert await db.write(lambda tx: outbox.prune(tx, NOW, 10)) == 1
+    assert [row["key"] for row in await db.all("SELECT key FROM outbox ORDER BY id")] == ["recent", "waiting"]
+
+
+async def test_forgetting_takes_no_more_than_asked(db: Database) -> None:
+    for n in range(5):
+        job = await claimed(db, str(n))
+        await db.write(lambda tx, job=job: outbox.finish(tx, job, NOW - 1))  # type: ignore[misc]
+    assert await db.write(lambda tx: outbox.prune(tx, NOW, 3)) == 3
+    assert await db.write(lambda tx: outbox.prune(tx, NOW, 3)) == 2
+
+
+async def test_a_kind_without_work_has_no_next_date(db: Database) -> None:
+    assert await outbox.next_due(db, "mail") is None
+    assert await outbox.pending(db, "mail") == []
+
+
+QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
+    "due": lambda tx: outbox.find_due(tx, "mail", NOW, 4),
+    "due in other lanes": lambda tx: outbox.find_due(tx, "webhook", NOW, 4, ["a", "b"]),
+    "claim": lambda tx: outbox.claim(tx, 1, NOW, LEASE, "first"),
+    "release": lambda tx: outbox.release(tx, "first", NOW),
+    "hasten": lambda tx: outbox.hasten(tx, "seal", NOW),
+    "drop": lambda tx: outbox.drop_lane(tx, "wh_1", NOW, "gone"),
+    "requeue": lambda tx: outbox.requeue_seal(tx, "doc_1", NOW),
+    "next": lambda tx: outbox.next_due(tx, "mail"),
+    "pending": lambda tx: outbox.pending(tx, "mail"),
+    "prune": lambda tx: outbox.prune(tx, NOW, 10),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+async def test_no_look_at_the_queue_walks_through_it(db: Database, name: str) -> None:
+    assert await walks(db, QUERIES[name]) == []

@@ -1,0 +1,71 @@
+import asyncio
+
+import pytest
+
+from esign.core.errors import Problem
+from esign.web.ratelimit import REMEMBERED, Uploads, Windows
+from tests.web.world import START, StoppedClock
+
+
+def test_a_window_ends_with_the_minute_of_the_clock() -> None:
+    clock = StoppedClock()
+    windows = Windows(clock, {"default": 2, "off": 0})
+    clock.at = 59.5
+    standings = [windows.count("default", "key") for _ in range(3)]
+    assert [s and (s.remaining, s.exceeded, s.reset) for s in standings] == [
+        (1, False, 1),
+        (0, False, 1),
+        (0, True, 1),
+    ]
+    clock.at = 60
+    fresh = windows.count("default", "key")
+    assert fresh is not None and fresh.remaining == 1 and fresh.reset_at == START // 1000 + 120
+    assert windows.count("off", "key") is None
+    assert windows.count("unheard of", "key") is None
+
+
+def test_callers_do_not_share_and_policies_do_not_share() -> None:
+    windows = Windows(StoppedClock(), {"a": 1, "b": 1})
+    counted = [windows.count("a", "x"), windows.count("a", "y"), windows.count("b", "x")]
+    assert [s and s.exceeded for s in counted] == [False, False, False]
+
+
+def test_memory_is_bounded_whoever_asks() -> None:
+    windows = Windows(StoppedClock(), {"default": 3})
+    for n in range(REMEMBERED + 10):
+        windows.count("default", str(n))
+    assert len(windows._counts) <= REMEMBERED + 1
+    late = windows.count("default", "somebody new")
+    assert late is not None and late.exceeded
+
+
+def test_a_jump_of_the_wall_clock_moves_no_window() -> None:
+    class Jumping(StoppedClock):
+        ahead = 0
+
+        def now(self) -> int:
+            return super().now() + self.ahead
+
+    clock = Jumping()
+    windows = Windows(clock, {"default": 1})
+    windows.count("default", "key")
+    clock.ahead = 3_600_000
+    again = windows.count("default", "key")
+    assert again is not None and again.exceeded
+
+
+async def test_large_uploads_wait_for_a_place_and_not_for_ever() -> None:
+    uploads = Uploads(per_key=1, in_all=2, patience=0.01)
+    async with uploads.place("a") as first, uploads.place("b") as second:
+        await first.take()
+        await second.take()
+        for key in ("a", "c"):
+            async with uploads.place(key) as late:
+                with pytest.raises(Problem) as problem:
+                    await late.take()
+                assert (problem.value.code, problem.value.retry_after) == ("rate_limited", 5)
+        first.leave()
+        async with uploads.place("c") as third:
+            await third.take()
+    async with uploads.place("a") as again:
+        await asyncio.wait_for(again.take(), 1)
