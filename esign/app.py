@@ -55,6 +55,8 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             config.seal.pkcs12,
             config.seal.passphrase.get_secret_value() if config.seal.passphrase else None,
         )
+        for warning in keys.warnings:
+            log.error("%s Until then documents cannot be sealed.", warning)
         safe = vault.load_or_make(data / "app.key")
         db = await stack.enter_async_context(opened(data / FILE))
         await accounts.ensure_organisation(db, config, now)

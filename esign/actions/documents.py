@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
-from unicodedata import normalize
 
+from esign.actions import printing
 from esign.actions.transition import Keep, transition
-from esign.core import lifecycle, printed
+from esign.core import lifecycle
 from esign.core.account import Organisation
 from esign.core.audit import Entry
 from esign.core.document import Actor, Document, File, Mode, Origin, Recipient, Reminders, Status
-from esign.core.errors import Detail, Problem
+from esign.core.errors import Problem
 from esign.core.instant import DAY, SECOND, Instant
 from esign.core.outcome import Outcome
 from esign.core.placement import out_of_bounds
 from esign.entropy import new_id
-from esign.pdf import glyphs
 from esign.pdf.inspection import Limits
 from esign.runtime import Runtime
 from esign.store import accounts, blobs, documents, events, mails, outcomes
@@ -134,7 +133,7 @@ async def send(
     if revision is not None and revision != draft.revision:
         raise Problem("revision_mismatch", current_status=draft.status)
     lifecycle.require(draft, Status.DRAFT)
-    if details := [*lifecycle.not_ready(draft), *await find_unprintable(runtime, draft)]:
+    if details := [*lifecycle.not_ready(draft), *await printing.problems(runtime, draft)]:
         raise Problem("document_not_ready", details=details[:100], current_status=draft.status)
     await check_mail_quota(runtime, owner)
     now = runtime.clock.now()
@@ -149,33 +148,6 @@ async def send(
         return lifecycle.send(document, actor, origin, now)
 
     return await transition(runtime, find, decide, keep)
-
-
-async def find_unprintable(runtime: Runtime, document: Document) -> list[Detail]:
-    """The texts of a document that no font at hand can draw, each naming its characters."""
-    found = list(printed.texts(document))
-    missing = await unprintable(runtime, [text for _, text in found])
-    return [
-        Detail(path, f"No font at hand can print {shown} of “{text[:80]}”.", "format")
-        for path, text in found
-        if (shown := undrawn(text, missing))
-    ]
-
-
-def undrawn(text: str, missing: set[str]) -> str:
-    """The characters of `text`, as they are set (NFC), that are among the missing ones."""
-    return " ".join(sorted(missing.intersection(normalize("NFC", text)))) if missing else ""
-
-
-async def unprintable(runtime: Runtime, texts: Sequence[str]) -> set[str]:
-    """The characters no font can draw; the worker, which knows the system's fonts, is asked only in doubt."""
-    if not glyphs.missing(texts):
-        return set()
-    return set(await runtime.pdf.missing(texts, font_paths(runtime)))
-
-
-def font_paths(runtime: Runtime) -> tuple[str, ...]:
-    return tuple(str(path) for path in runtime.config.seal.font_paths)
 
 
 async def check_mail_quota(runtime: Runtime, owner: Owner) -> None:

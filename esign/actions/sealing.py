@@ -1,20 +1,21 @@
 """Turning a document that everybody has signed into its sealed file (contract D7, D8)."""
 
 import asyncio
-import base64
 from collections.abc import Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from esign.actions.device import in_words
-from esign.actions.documents import font_paths, sha256_of
+from esign.actions.documents import sha256_of
+from esign.actions.drawing import drawn_fields, ink_of, inks_of
+from esign.actions.printing import font_paths
 from esign.core import lifecycle
 from esign.core.account import Organisation
 from esign.core.audit import Entry
 from esign.core.document import Document, Ink, Mode, Recipient, RecipientStatus, Role, Seal, Status
 from esign.core.errors import Problem
 from esign.core.instant import Instant, to_datetime
-from esign.pdf.order import Drawn, Sealed, SealFailed, SealOrder
+from esign.pdf.order import Sealed, SealFailed, SealOrder
 from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
 from esign.store import accounts, blobs, documents, events, outbox, outcomes
@@ -124,48 +125,6 @@ def up_to_last_act(trail: list[Entry]) -> list[Entry]:
     """The trail as it is printed: what the sealing itself adds comes after it in the chain."""
     last = max(n for n, line in enumerate(trail, 1) if line.type == "recipient.completed")
     return trail[:last]
-
-
-def inks_of(recipient: Recipient) -> list[Ink]:
-    inks = [field.value for field in recipient.fields if isinstance(field.value, Ink)]
-    return [*inks, recipient.ink] if recipient.ink else inks
-
-
-def drawn_fields(document: Document, pictures: Mapping[str, bytes]) -> list[Drawn]:
-    drawn = []
-    for recipient in document.recipients:
-        for field in recipient.fields:
-            value = field.value
-            drawn.append(
-                Drawn(
-                    id=field.id,
-                    type=field.type.value,
-                    page=field.page,
-                    x=field.x,
-                    y=field.y,
-                    width=field.width,
-                    height=field.height,
-                    value=None if isinstance(value, Ink) else value,
-                    font_size=field.font_size,
-                    align=field.align,
-                    lang=recipient.locale,
-                    options=field.options,
-                    **(ink_of(value, pictures) if isinstance(value, Ink) else {}),
-                )
-            )
-    return drawn
-
-
-def ink_of(ink: Ink, pictures: Mapping[str, bytes]) -> dict[str, Any]:
-    """How the templates write a signature."""
-    if ink.kind == "typed":
-        return {"kind": "typed", "text": ink.text, "hand": ink.hand}
-    assert ink.picture is not None
-    encoded = base64.b64encode(pictures[ink.picture]).decode()
-    return {
-        "kind": ink.kind,
-        "picture": {"type": "png", "width": ink.width, "height": ink.height, "base64": encoded},
-    }
 
 
 def facts(

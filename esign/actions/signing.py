@@ -9,12 +9,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from esign.actions import documents as acting
+from esign.actions import printing
 from esign.actions.files import name_of
 from esign.actions.transition import transition
 from esign.core import consent as wording
 from esign.core import lifecycle
 from esign.core.account import Organisation
-from esign.core.document import INK, Document, FieldType, Ink, Origin, Recipient, RecipientStatus, Status
+from esign.core.document import INK, Document, Ink, Origin, Recipient, RecipientStatus, Status
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, Instant, to_datetime
 from esign.core.outcome import Event, Outcome
@@ -141,7 +142,7 @@ async def complete(
     }
     today = to_datetime(now).astimezone(ZoneInfo(organisation.time_zone)).date()
     fields, ink = fill(person, given, today, now)
-    await check_printable(runtime, replace(person, fields=fields, ink=ink))
+    await printing.check_answers(runtime, document, replace(person, fields=fields, ink=ink))
     agreed = f"{wording.VERSION} {consent}"
     document_id, recipient_id = document.id, person.id
 
@@ -206,32 +207,6 @@ def wrong(path: str, message: str) -> Problem:
     return Problem(
         "invalid_request", "Some answers need a correction.", details=[Detail(path, message, "format")]
     )
-
-
-async def check_printable(runtime: Runtime, recipient: Recipient) -> None:
-    """Refuse, at its field, a text that no font at hand can draw."""
-    texts = [
-        (field.id, text)
-        for field in recipient.fields
-        for text in printed_values(field.type, field.value)
-        if not field.read_only
-    ]
-    if recipient.ink and recipient.ink.text:
-        texts.append(("signature", recipient.ink.text))
-    missing = await acting.unprintable(runtime, [text for _, text in texts])
-    details = [
-        Detail(f"/answers/{key}", f"We cannot print {shown} here.", "format")
-        for key, text in texts
-        if (shown := acting.undrawn(text, missing))
-    ]
-    if details:
-        raise Problem("invalid_request", "Some answers need a correction.", details=details)
-
-
-def printed_values(kind: FieldType, value: Any) -> list[str]:
-    if kind in INK and isinstance(value, Ink):
-        return [value.text] if value.text else []
-    return [value] if isinstance(value, str) else []
 
 
 async def page_image(runtime: Runtime, token: str, number: int) -> bytes | None:

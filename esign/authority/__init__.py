@@ -22,11 +22,15 @@ LIVE, TEST = "", "test-"  # how the files of a mode begin
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """What documents are sealed with, and the certificates (DER) that vouch for it, the live mode's first."""
+    """What documents are sealed with, and the certificates (DER) that vouch for it, the live mode's first.
+
+    `warnings` tell of certificates outside their dates: signing goes on, seals wait until they are replaced.
+    """
 
     live: Credential
     test: Credential
     roots: tuple[bytes, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def load_or_make(
@@ -34,16 +38,22 @@ def load_or_make(
 ) -> Authority:
     """The credentials of both modes; makes under `data_dir` what is missing and overwrites nothing.
 
-    Raises `AuthorityError`, also for a certificate that has expired or is not valid yet.
+    Raises `AuthorityError`.
     """
     at = to_datetime(now)
     name = " ".join(organisation_name.split()) or "esign"
     own = Folder(data_dir, LIVE, name, at)
     test = Folder(data_dir, TEST, f"{TEST_MARK} – {name}", at)
-    live = own.credential() if pkcs12_file is None else bundle.load(pkcs12_file, passphrase, at)
+    if pkcs12_file is None:
+        live = own.credential()
+        late = own.lapsed()
+    else:
+        live = bundle.load(pkcs12_file, passphrase)
+        late = bundle.lapsed_in(pkcs12_file, live, at)
     testing = test.credential()
     roots = (live.anchor_der, *known_roots(data_dir), testing.anchor_der)
-    return Authority(live, testing, tuple(dict.fromkeys(roots)))
+    warnings = tuple(warning for warning in (late, test.lapsed()) if warning)
+    return Authority(live, testing, tuple(dict.fromkeys(roots)), warnings)
 
 
 def known_roots(data_dir: Path) -> tuple[bytes, ...]:

@@ -3,14 +3,15 @@
 from datetime import datetime
 from pathlib import Path
 
+from cryptography import x509
 from cryptography.hazmat.primitives.serialization import pkcs12
 
 from esign.authority import files
-from esign.authority.checks import AuthorityError, credential, require_current, require_pair, supported
+from esign.authority.checks import AuthorityError, credential, lapsed, require_pair, supported
 from esign.core.credential import Credential
 
 
-def load(path: Path, passphrase: str | None, at: datetime) -> Credential:
+def load(path: Path, passphrase: str | None) -> Credential:
     content = files.read(path)
     if content[:1] != b"\x30":
         raise AuthorityError(
@@ -28,5 +29,10 @@ def load(path: Path, passphrase: str | None, at: datetime) -> Credential:
         raise AuthorityError(f"{path} holds no {lacking}; export it again with key, certificate and chain.")
     key, certificate = supported(bundle.key, path), bundle.cert.certificate
     require_pair(key, certificate, str(path))
-    require_current(certificate, at, f"The seal certificate in {path}", "set seal.pkcs12 to a current one")
     return credential(key, certificate, [extra.certificate for extra in bundle.additional_certs])
+
+
+def lapsed_in(path: Path, sealing: Credential, at: datetime) -> str | None:
+    """What is wrong with the dates of its certificate, and what to do."""
+    certificate = x509.load_der_x509_certificate(sealing.certificate_der)
+    return lapsed(certificate, at, f"The seal certificate in {path}", "set seal.pkcs12 to a current one")

@@ -56,11 +56,11 @@ def require_pair(key: PrivateKey, certificate: x509.Certificate, where: str) -> 
         )
 
 
-def require_current(certificate: x509.Certificate, at: datetime, what: str, remedy: str) -> None:
+def lapsed(certificate: x509.Certificate, at: datetime, what: str, remedy: str) -> str | None:
+    """A sentence with the remedy where `at` lies outside the certificate's dates."""
     first, last = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if at > last:
-        raise AuthorityError(f"{what} has expired on {last:%Y-%m-%d}; {remedy}.")
+        return f"{what} has expired on {last:%Y-%m-%d}; {remedy}."
     if at < first:
-        raise AuthorityError(
-            f"{what} is not valid before {first:%Y-%m-%d}; check this machine's clock, or {remedy}."
-        )
+        return f"{what} is not valid before {first:%Y-%m-%d}; check this machine's clock, or {remedy}."
+    return None

@@ -18,7 +18,7 @@ from esign.authority.certificates import authority_certificate, seal_certificate
 from esign.authority.checks import (
     AuthorityError,
     PrivateKey,
-    require_current,
+    lapsed,
     require_pair,
     supported,
 )
@@ -44,11 +44,13 @@ class Folder:
         key, seal = _key(self.path("seal.key")), _certificate(self.path("seal.pem"))
         issuer = _certificate(self.path("authority.pem"))
         require_pair(key, seal, str(self.path("seal.key")))
-        remedy = (
-            f"move {self.path('seal.key')} and {self.path('seal.pem')} away and start again to make new ones"
-        )
-        require_current(seal, self.at, f"The seal certificate {self.path('seal.pem')}", remedy)
         return credential_of(key, seal, [issuer])
+
+    def lapsed(self) -> str | None:
+        """What is wrong with the dates of the seal certificate, and what to do."""
+        file, key = self.path("seal.pem"), self.path("seal.key")
+        remedy = f"move {key} and {file} away and start again to make new ones"
+        return lapsed(_certificate(file), self.at, f"The seal certificate {file}", remedy)
 
     def make(self) -> None:
         """Key before certificate, so that a crash in between leaves a key that the next start certifies."""
@@ -66,7 +68,8 @@ class Folder:
         issuer = _certificate(self.path("authority.pem"))
         require_pair(authority, issuer, str(self.path("authority.key")))
         remedy = f"move {self.path('authority.key')} and {self.path('authority.pem')} away and start again"
-        require_current(issuer, self.at, f"The authority {self.path('authority.pem')}", remedy)
+        if problem := lapsed(issuer, self.at, f"The authority {self.path('authority.pem')}", remedy):
+            raise AuthorityError(problem)
         seal = self._made_key("seal")
         files.write(
             self.path("seal.pem"), _pem(seal_certificate(seal, self.name, issuer, authority, self.at))

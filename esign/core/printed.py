@@ -7,6 +7,8 @@ from esign.core.document import Document, Field, FieldType, Ink
 
 def texts(document: Document) -> Iterator[tuple[str, str]]:
     """(JSON Pointer, text) of what stands on the certificate page or in a field."""
+    if document.created_by.name:
+        yield "", document.created_by.name
     yield "/title", document.title
     yield "/fileName", document.file.name
     for n, recipient in enumerate(document.recipients):
@@ -19,9 +21,14 @@ def texts(document: Document) -> Iterator[tuple[str, str]]:
 
 def of_field(field: Field) -> Iterator[str]:
     """What one field prints, as far as it is known."""
+    yield from of_value(field)
+    if field.type in (FieldType.RADIO, FieldType.DROPDOWN):
+        yield from field.options.get("options", ())
+
+
+def of_value(field: Field) -> Iterator[str]:
+    """The text that was filled in, or typed as a signature."""
     if isinstance(field.value, str):
         yield field.value
     if isinstance(field.value, Ink) and field.value.text:
         yield field.value.text
-    if field.type in (FieldType.RADIO, FieldType.DROPDOWN):
-        yield from field.options.get("options", ())

@@ -229,10 +229,10 @@ class Journey:
     async def all_delivered(self) -> None:
         """No delivery is left, and none had to be tried again."""
         async with asyncio.timeout(WAIT):
-            while (left := await queue.pending(self.runtime.db, "webhook")) and not any(e for _, e in left):
+            while left := await queue.pending(self.runtime.db, "webhook"):
+                if errors := [error for _, error in left if error]:
+                    raise Failed(f"a webhook was not delivered: {errors[0]}")
                 await asyncio.sleep(0.05)
-        if left:
-            raise Failed(f"a webhook was not delivered: {next(error for _, error in left if error)}")
 
     async def check_files(self) -> None:
         async with self.steps.step("download the sealed PDF and verify its seal"):

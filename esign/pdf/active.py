@@ -38,6 +38,11 @@ def text(item: Object) -> bytes:
     return (item.stream_dict if isinstance(item, Stream) else item).unparse(resolved=True)
 
 
+def name(found: object) -> str:
+    """A name as text, whatever its bytes; empty for anything else."""
+    return bytes(found).decode("utf-8", "surrogateescape") if isinstance(found, Name) else ""
+
+
 def _dictionaries(item: Object) -> Iterator[Object]:
     """The dictionaries written within one object, itself included; what it refers to is another object's turn."""
     waiting = [item]
@@ -45,7 +50,7 @@ def _dictionaries(item: Object) -> Iterator[Object]:
         node = waiting.pop()
         if isinstance(node, Dictionary | Stream):
             yield node
-            children = [node.get(key) for key in list(node.keys())]
+            children = list(node.values())
         else:
             children = list(node)
         waiting.extend(c for c in children if isinstance(c, Dictionary | Array) and not c.is_indirect)
@@ -71,7 +76,7 @@ def _drop(node: Object, key: str, word: str | None) -> set[str]:
 
 
 def _triggers(found: object) -> str:
-    words = {_judge(action) for _, action in found.items()} if isinstance(found, Dictionary) else set()
+    words = {_judge(action) for action in found.values()} if isinstance(found, Dictionary) else set()
     return "scripts" if "scripts" in words else "actions"
 
 
@@ -82,7 +87,7 @@ def _judge(found: object) -> str | None:
         return next(filter(None, words), None)
     if not isinstance(found, Dictionary) or not isinstance(found.get("/S"), Name) or "/O" in found:
         return None
-    kind = str(found.S)
+    kind = name(found.S)
     if kind == "/JavaScript" or "/JS" in found:
         return "scripts"
     if kind in MEDIA_ACTIONS:
@@ -92,7 +97,7 @@ def _judge(found: object) -> str | None:
 
 def _harmless(kind: str, action: Object) -> bool:
     if kind == "/Named":
-        return str(action.get("/N")) in TURNS
+        return name(action.get("/N")) in TURNS
     if kind == "/URI":
         address = action.get("/URI")
         scheme = (

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from pikepdf import AcroFormField, Annotation, Array, Dictionary, Name, Object, Page, Pdf, PdfError, Stream
 
-from esign.pdf import content
+from esign.pdf import active, content
 from esign.pdf import page as pages
 
 MEDIA = frozenset({"/RichMedia", "/Screen", "/Movie", "/Sound", "/3D"})
@@ -20,7 +20,7 @@ DRAWN = frozenset({"form fields", "annotations"})
 
 
 def flatten(pdf: Pdf) -> set[str]:
-    """Draw what is seen of them, drop the rest and the form itself, keep links; returns words of `REMOVALS`."""
+    """Draw what is seen of them, drop the rest, keep links; returns words of `REMOVALS`. The form is then empty."""
     removed: set[str] = set()
     form = pdf.Root.get("/AcroForm")
     annotated = [page for page in pdf.pages if "/Annots" in page.obj]
@@ -30,9 +30,8 @@ def flatten(pdf: Pdf) -> set[str]:
         _flatten_page(pdf, page, form.get("/DR") if isinstance(form, Dictionary) else None)
     for page in annotated:
         removed |= _keep_links(page)
-    if "/AcroForm" in pdf.Root:
-        removed |= {"XFA form"} if isinstance(form, Dictionary) and "/XFA" in form else set()
-        del pdf.Root.AcroForm
+    if isinstance(form, Dictionary) and "/XFA" in form:
+        removed.add("XFA form")
     return removed
 
 
@@ -72,7 +71,7 @@ def _annotations(page: Page) -> list[Object]:
 
 
 def _word(annotation: Object) -> str | None:
-    kind = str(annotation.get("/Subtype"))
+    kind = active.name(annotation.get("/Subtype"))
     if kind in MEDIA:
         return "multimedia"
     if kind == "/FileAttachment":
@@ -101,12 +100,15 @@ def _lend(look: Object, lent: object) -> None:
     if not isinstance(lent, Dictionary):
         return
     found = look.get("/Resources")
-    own = dict(found.items()) if isinstance(found, Dictionary) else {}
-    for kind, given in lent.items():
-        have = own.get(kind, Dictionary())
+    own = found.copy() if isinstance(found, Dictionary) else Dictionary()
+    for kind in list(lent.keys()):
+        given, have = lent[kind], own[kind] if kind in own else Dictionary()
         if isinstance(given, Dictionary) and isinstance(have, Dictionary):
-            own[kind] = Dictionary({**dict(given.items()), **dict(have.items())})
-    look.Resources = Dictionary(own)
+            both = given.copy()
+            for key in list(have.keys()):
+                both[key] = have[key]
+            own[kind] = both
+    look.Resources = own
 
 
 def _draw_values(pdf: Pdf) -> None:

@@ -8,6 +8,7 @@ import pikepdf
 from pikepdf import Array, Dictionary, Name, Object, Pdf, Stream
 
 from esign.core.errors import Problem
+from esign.pdf import active
 from esign.pdf import page as pages
 from esign.pdf.inspection import TOO_COMPLEX
 
@@ -77,9 +78,9 @@ def _names(form: Object) -> set[str]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = pikepdf.parse_content_stream(form, "Do")
-    except (pikepdf.PdfError, ValueError):
+    except (pikepdf.PdfError, ValueError, TypeError):
         return set()
-    return {str(operand) for each in found if str(each.operator) == "Do" for operand in each.operands[-1:]}
+    return {active.name(operand) for each in found for operand in each.operands[-1:]}
 
 
 def _returns(starts: list[Object], onward: Callable[[Object], list[Object]]) -> bool:

@@ -64,7 +64,7 @@ def _ending(streams: list[Object]) -> Ending | None:
             found = pikepdf.parse_content_stream(scratch.make_stream(content + b"\nEndOfPage\n"), WATCHED)
             operators = [str(each.operator) for each in found]
             complaints = scratch.get_warnings()
-    except (pikepdf.PdfError, pikepdf.DataDecodingError, ValueError) as error:
+    except (pikepdf.PdfError, pikepdf.DataDecodingError, ValueError, TypeError) as error:
         if "limit exceeded" in str(error):
             raise Problem("invalid_file", TOO_COMPLEX) from error
         return None

@@ -119,7 +119,7 @@ def _packets(found: object) -> Iterator[bytes]:
 
 
 def _keep_only(node: Object, kept: frozenset[str]) -> set[str]:
-    gone = [key for key, _ in node.items() if key not in kept]
+    gone = [key for key in list(node.keys()) if key not in kept]
     for key in gone:
         del node[key]
     return {PARTS[key] for key in gone if key in PARTS}

@@ -12,10 +12,8 @@ from esign.pdf.order import Drawn, SealFailed
 from esign.pdf.verify import verify
 
 SCALE = 0.7  # 50 dpi: enough to tell ink from none
-LEAST, MOST = (
-    16,
-    1000,
-)  # pixels: the shorter side of a box, so that tiny ink counts; the root of its area, for walls
+LEAST = 16  # pixels of a box's shorter side, so that tiny ink counts
+MOST = 1000  # pixels of the root of a box's area, for pages as large as a wall
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols without ink
 
 

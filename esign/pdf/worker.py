@@ -1,5 +1,6 @@
 """The process in which all PDF work happens: `python -I -m esign.pdf.worker`, jobs on stdin, answers on stdout."""
 
+import logging
 import os
 import sys
 import traceback
@@ -19,6 +20,7 @@ TASKS: Mapping[str, str] = {
     "verify": "esign.pdf.verify:verify",
     "reencode": "esign.pdf.picture:reencode",
     "missing": "esign.pdf.glyphs:missing_with_system",
+    "unfit": "esign.pdf.overlay:unfit",
 }
 
 # PDF libraries keep some memory of every file: a worker that has grown so large, or is old, makes room for another.
@@ -28,6 +30,7 @@ LARGEST, OLDEST = 250 * sandbox.MEBIBYTE, 500
 def main(tasks: Mapping[str, str] = TASKS) -> None:
     """Answer jobs one after the other until the pipe closes."""
     sandbox.confine()
+    logging.disable(logging.CRITICAL)  # what libraries have to say about foreign files is in the answer
     with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answered:
         # What libraries print must not end up among the answers.
         os.dup2(2, 1)

@@ -14,7 +14,7 @@ from esign.core.errors import CATALOGUE, Detail, Problem
 from esign.core.instant import Instant
 from esign.pdf import frames
 from esign.pdf.inspection import TOO_COMPLEX, Inspection, Limits, Picture
-from esign.pdf.order import Sealed, SealOrder
+from esign.pdf.order import Drawn, Sealed, SealOrder
 from esign.pdf.verification import Verification
 
 log = logging.getLogger("esign.pdf")
@@ -89,6 +89,16 @@ class Workers:
     async def missing(self, texts: Sequence[str], font_paths: Sequence[str] = ()) -> list[str]:
         """The characters that neither the shipped fonts nor those of the system can draw."""
         return list(await self.ask("missing", list[str], texts, font_paths))
+
+    async def unfit(
+        self,
+        fields: Sequence[Drawn],
+        sizes: Sequence[tuple[float, float]],
+        now: Instant,
+        font_paths: Sequence[str] = (),
+    ) -> list[str]:
+        """`esign.pdf.overlay.unfit`: the ids of the texts too long for their boxes."""
+        return list(await self.ask("unfit", list[str], fields, sizes, now, font_paths))
 
     async def ask(self, task: str, kind: Any, *arguments: object) -> Any:
         """Have one job done and its answer rebuilt as `kind`; raises the job's `Problem`, else `WorkerFailed`."""

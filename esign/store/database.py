@@ -277,8 +277,6 @@ async def open_database(path: Path) -> Database:
 
     Raises migrate.NewerSchema, migrate.ForeignDatabase, sqlite3.Error.
     """
-    if not path.exists():
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     await asyncio.to_thread(prepare, path)
     writer = await connect(path, PRAGMAS + WRITER_PRAGMAS)
     readers = Readers(path, READERS, (*PRAGMAS, "PRAGMA query_only = ON"))
@@ -287,6 +285,8 @@ async def open_database(path: Path) -> Database:
 
 def prepare(path: Path) -> None:
     """Check and migrate with a connection of its own, under the advisory lock."""
+    if not path.exists():
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     handle = os.open(path.with_name("write.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     connection = sqlite3.connect(path, isolation_level=None)
     try:

@@ -151,7 +151,10 @@ async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
     """A document that waits for its seal has a job for it, whatever became of the first."""
     await add(tx, "seal", f"seal:{document_id}", now, document_id=document_id)
     await tx.run(
-        "UPDATE outbox SET state = 'pending', due_at = :now, finished_at = NULL WHERE key = :key AND state <> 'pending'",
+        """
+        UPDATE outbox SET state = 'pending', due_at = :now, finished_at = NULL
+        WHERE key = :key AND state <> 'pending'
+        """,
         key=f"seal:{document_id}",
         now=now,
     )

@@ -73,9 +73,7 @@ def answered(connection: sqlite3.Connection, asked: Asked) -> Answered:
 
 
 def connect(path: Path, pragmas: Iterable[str]) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        path, isolation_level=None, cached_statements=256, check_same_thread=False
-    )
+    connection = sqlite3.connect(path, isolation_level=None, cached_statements=256, check_same_thread=False)
     connection.row_factory = Row
     for pragma in pragmas:
         connection.execute(pragma)

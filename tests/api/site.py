@@ -63,8 +63,8 @@ class Site:
         self.runtime = runtime
         self.clock = clock
         self.session = session
-        self.base = runtime.config.server.base_url
         self.port = runtime.config.server.port
+        self.base = f"http://127.0.0.1:{self.port}"
         self.key = ""
         self._numbers = count(1)
 

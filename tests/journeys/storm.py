@@ -1,7 +1,6 @@
 """A server that is killed again and again while people and programs use it, and a record of all that it promised."""
 
 import asyncio
-import json
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -41,27 +40,36 @@ class Killer:
     @property
     def done(self) -> bool:
         """Every planned kill has been survived."""
-        if self._strike is not None and self._strike.done():
-            self._strike.result()
-        return not self._plan and (self._strike is None or self._strike.done())
+        return not self._plan and not self._busy
+
+    @property
+    def _busy(self) -> bool:
+        return self._strike is not None and not self._strike.done()
 
     def at(self, moment: str) -> None:
         """Something happened that the next kill may wait for."""
-        busy = self._strike is not None and not self._strike.done()
-        if self._plan and not busy and self._plan[-1][0] == moment:
+        if self._plan and not self._busy and self._plan[-1][0] == moment:
             _, wait = self._plan.pop()
             self._strike = asyncio.create_task(self._kill(wait / 1000))
+
+    async def up(self) -> None:
+        """Return once the server lives; raises what went wrong when it came back."""
+        await self.alive.wait()
+        if self._strike is not None and self._strike.done():
+            self._strike.result()
 
     async def _kill(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
         self.alive.clear()
-        children = self._program.children()
-        await self._program.kill()
-        await self.quiet()
-        self.life += 1
-        await self._program.start()
-        await self._recovered()
-        self.alive.set()
+        try:
+            children = self._program.children()
+            await self._program.kill()
+            await self.quiet()
+            self.life += 1
+            await self._program.start()
+            await self._recovered()
+        finally:
+            self.alive.set()
         await until(lambda: self._ended(children), "end of the PDF workers of a killed server")
 
     async def _nothing_open(self) -> None: ...
@@ -80,10 +88,11 @@ def is_working(pid: int) -> bool:
 
 @dataclass
 class Office(Server):
-    """A mail server that knows in which life of the sender each mail came."""
+    """A mail server that knows in which life of the sender each mail came, and from which one on it was `settled`."""
 
     killer: Killer | None = None
     links: dict[str, str] = field(default_factory=dict)
+    settled: dict[str, int] = field(default_factory=dict)
     lives: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     open: int = 0
 
@@ -100,6 +109,12 @@ class Office(Server):
     @staticmethod
     def messages_of(envelope: Envelope) -> Any:
         return Server(envelopes=[envelope]).messages[0]
+
+    def settle(self, message_ids: set[str]) -> None:
+        """These are noted as taken by now and must not come again in a later life."""
+        assert self.killer is not None
+        for message_id in message_ids:
+            self.settled.setdefault(message_id, self.killer.life)
 
     async def link_to(self, address: str) -> str:
         async def arrived() -> str | None:
@@ -194,7 +209,7 @@ class Crowd:
         body = a_request(externalId=name, recipients=people)
 
         def call() -> Awaitable[Answer]:
-            return api.call("POST", "/documents", body, idempotency_key=f"create {name}")
+            return api.call("POST", "/documents", body, idempotency_key=f"create-{name}")
 
         answer = await self.insist(call)
         assert answer.status == 201, answer.content
@@ -208,7 +223,7 @@ class Crowd:
 
     async def send(self, api: Api, document: str) -> None:
         answer = await self.insist(
-            lambda: api.call("POST", f"/documents/{document}/send", {}, idempotency_key=f"send {document}")
+            lambda: api.call("POST", f"/documents/{document}/send", {}, idempotency_key=f"send-{document}")
         )
         assert answer.status == 200, answer.content
         self.promises.sent.add(document)
@@ -229,7 +244,7 @@ class Crowd:
     async def insist(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
         """The first answer; whoever gets none asks again once the server is back."""
         while True:
-            await self._killer.alive.wait()
+            await self._killer.up()
             try:
                 answer = await call()
             except (aiohttp.ClientError, ConnectionError):
@@ -267,6 +282,3 @@ def listen(receiver: Receiver, killer: Killer) -> None:
 
     receiver.answer = answer
 
-
-def event_of(body: bytes) -> Any:
-    return json.loads(body)

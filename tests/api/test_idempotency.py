@@ -1,0 +1,159 @@
+from typing import Any
+
+import pytest
+
+from tests.api.site import Answer, Site, a_request, gather
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def create(site: Site, key: str, **given: Any) -> Answer:
+    body = given.pop("body", None) or a_request()
+    return await site.ask("POST", "/documents", body, headers={"Idempotency-Key": key}, **given)
+
+
+async def documents(site: Site) -> int:
+    row = await site.runtime.db.one("SELECT count(*) AS number FROM document")
+    assert row is not None
+    return int(row["number"])
+
+
+async def test_the_first_answer_is_replayed_byte_for_byte(site: Site) -> None:
+    first, again = await create(site, "a"), await create(site, "a")
+    assert first.status == again.status == 201 and first.content == again.content
+    assert again.headers["idempotent-replayed"] == "true" and "idempotent-replayed" not in first.headers
+    assert again.headers["location"] == first.headers["location"]
+    assert again.headers["x-request-id"] != first.headers["x-request-id"]
+
+
+async def test_fifty_at_once_make_one_document(site: Site) -> None:
+    before = await documents(site)
+    answers = await gather(*(create(site, "fifty") for _ in range(50)))
+    assert await documents(site) == before + 1
+    assert {answer.code for answer in answers} <= {"201", "idempotency_in_progress"}
+    made = {answer.content for answer in answers if answer.status == 201}
+    assert len(made) == 1
+    waiting = [answer for answer in answers if answer.status == 409]
+    assert waiting and all(answer.headers["retry-after"] == "1" for answer in waiting)
+    assert (await create(site, "fifty")).content in made
+
+
+async def test_the_same_key_for_anything_else_is_a_conflict(site: Site) -> None:
+    first = await create(site, "reused")
+    assert (await create(site, "reused", body=a_request(title="Other"))).code == "idempotency_key_reused"
+    headers = {"Idempotency-Key": "reused"}
+    path = f"/documents/{first.body['id']}/send"
+    assert (await site.ask("POST", path, headers=headers)).code == "idempotency_key_reused"
+    hook = {"url": "https://ok.test/", "events": ["*"]}
+    assert (await site.ask("POST", "/webhooks", hook, headers=headers)).code == "idempotency_key_reused"
+    assert (await create(site, "reused")).content == first.content
+
+
+async def test_the_same_values_in_another_spelling_are_the_same_request(site: Site) -> None:
+    first = await create(site, "spelt", body=a_request(title="é", expiresInDays=30))
+    body = a_request(title="\u00e9", expiresInDays=30)
+    import json
+
+    spelt = json.dumps(dict(reversed(body.items()))).replace("30", "30.0").encode()
+    assert b"\\u00e9" in spelt
+    headers = {"Idempotency-Key": "spelt", "Content-Type": "application/json"}
+    assert (await site.ask("POST", "/documents", data=spelt, headers=headers)).content == first.content
+
+
+async def test_each_api_key_has_its_own(site: Site) -> None:
+    other = await site.new_key()
+    assert (await create(site, "own")).content != (await create(site, "own", key=other)).content
+
+
+async def test_a_refusal_is_not_remembered_so_it_may_be_corrected_under_the_same_key(site: Site) -> None:
+    refusals = [
+        await create(site, "corrected", body=a_request(title="")),
+        await create(site, "corrected", body=a_request(file="aGVsbG8=")),
+    ]
+    assert [answer.code for answer in refusals] == ["invalid_request", "invalid_file"]
+    assert (await create(site, "corrected")).status == 201
+
+
+async def test_a_refused_send_may_be_sent_again_when_it_can_work(site: Site) -> None:
+    headers = {"Idempotency-Key": "not ready".replace(" ", "-")}
+    path = f"/documents/{await site.create(recipients=[])}/send"
+    for _ in range(2):
+        answer = await site.ask("POST", path, headers=headers)
+        assert answer.code == "document_not_ready" and "idempotent-replayed" not in answer.headers
+
+
+async def test_after_its_time_the_key_is_free_again(site: Site) -> None:
+    first = await create(site, "day")
+    site.clock.advance(hours=24)
+    assert (await create(site, "day")).content == first.content
+    site.clock.advance(milliseconds=1)
+    assert (await create(site, "day")).content != first.content
+
+
+@pytest.mark.parametrize("key", ["", " ", "a b", "é", "k" * 256, '"', '"a', '""', "a\tb"])
+async def test_a_malformed_key_is_refused(site: Site, key: str) -> None:
+    from tests.web.wire import ask
+    import json
+
+    seen = await ask(
+        site.port,
+        "POST",
+        "/api/v1/documents",
+        json.dumps(a_request()).encode(),
+        f"Authorization: Bearer {site.key}",
+        "Content-Type: application/json",
+        f"Idempotency-Key: {key}",
+    )
+    assert seen.status == 400 and seen.code == "invalid_idempotency_key"
+
+
+async def test_255_characters_and_a_quoted_string_are_keys(site: Site) -> None:
+    assert (await create(site, "k" * 255)).status == 201
+    first = await create(site, '"quoted"')
+    assert (await create(site, "quoted")).content == first.content
+
+
+async def test_a_get_ignores_the_key(site: Site) -> None:
+    answer = await site.ask("GET", "/documents", headers={"Idempotency-Key": ""})
+    assert answer.status == 200 and "idempotent-replayed" not in answer.headers
+
+
+async def test_what_is_replayed_is_stored_encrypted(site: Site) -> None:
+    hook = {"url": "https://ok.test/", "events": ["*"]}
+    made = await site.ask("POST", "/webhooks", hook, headers={"Idempotency-Key": "secret"})
+    [row] = await site.runtime.db.all("SELECT body FROM idempotency WHERE key = 'secret'")
+    assert made.body["secret"].encode() not in row["body"] and b"whsec_" not in row["body"]
+    again = await site.ask("POST", "/webhooks", hook, headers={"Idempotency-Key": "secret"})
+    assert again.body["secret"] == made.body["secret"]
+
+
+async def test_a_client_that_leaves_finds_the_effect_or_none_of_it(site: Site) -> None:
+    """Fifty clients hang up at different moments; a repeat tells what became of each, and there is one of each."""
+    import asyncio
+    import json
+
+    from tests.web.wire import Wire, request
+
+    before = await documents(site)
+    data = json.dumps(a_request()).encode()
+    for number in range(20):
+        lines = (
+            f"Authorization: Bearer {site.key}",
+            "Content-Type: application/json",
+            f"Idempotency-Key: leaves-{number}",
+        )
+        wire = await Wire.open(site.port)
+        raw = request("POST", "/api/v1/documents", data, *lines)
+        await wire.write(raw[: len(raw) - (number % 2)])  # every other request is never finished
+        for _ in range(number):
+            await asyncio.sleep(0)
+        await wire.close()
+
+    async def settled(number: int) -> Answer:
+        while (answer := await create(site, f"leaves-{number}")).code == "idempotency_in_progress":
+            await asyncio.sleep(0.01)
+        return answer
+
+    answers = await gather(*(settled(number) for number in range(20)))
+    assert {answer.status for answer in answers} == {201}
+    assert await documents(site) == before + 20
