@@ -10,7 +10,7 @@ from esign.core import apikey
 from esign.core.document import Mode
 from tests.factories import NOW
 
-PREFIXES = "doc rcp fld tpl rol wh evt dlv key mem org req".split()
+PREFIXES = ["doc", "rcp", "fld", "tpl", "rol", "wh", "evt", "dlv", "key", "mem", "org", "req"]
 MAKERS: list[Callable[[], object]] = [
     lambda: entropy.new_id("doc", NOW),
     entropy.new_token,

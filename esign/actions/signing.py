@@ -20,6 +20,7 @@ from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, Instant, to_datetime
 from esign.core.outcome import Event, Outcome
 from esign.core.value import CONTROL, HANDS, fill
+from esign.pdf.inspection import Picture
 from esign.runtime import Runtime
 from esign.store import accounts, blobs, documents, links, outcomes
 from esign.store.database import Transaction
@@ -174,12 +175,21 @@ async def exchanged(
         if not isinstance(url, str):
             raise wrong(path, "The signature is not a picture.")
         if url not in inks:
-            picture = await runtime.pdf.reencode(raw_picture(url, path))
+            picture = await reencoded(runtime, raw_picture(url, path), path)
             sha256 = acting.sha256_of([picture.png])[0]
             pictures[sha256] = picture.png
             inks[url] = Ink(value["kind"], sha256, picture.width, picture.height)
         return replace(inks[url], kind=value["kind"])
     raise wrong(path, "Draw or type your signature.")
+
+
+async def reencoded(runtime: Runtime, image: bytes, path: str) -> Picture:
+    try:
+        return await runtime.pdf.reencode(image)
+    except Problem as problem:
+        if problem.status >= 500:
+            raise
+        raise wrong(path, problem.message) from problem
 
 
 def typed(value: Mapping[str, Any], path: str) -> Ink:

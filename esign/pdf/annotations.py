@@ -2,7 +2,18 @@
 
 from contextlib import suppress
 
-from pikepdf import AcroFormField, Annotation, Array, Dictionary, Name, Object, Page, Pdf, PdfError, Stream
+from pikepdf import (
+    AcroFormField,
+    Annotation,
+    Array,
+    Dictionary,
+    Name,
+    Object,
+    Page,
+    Pdf,
+    PikepdfError,
+    Stream,
+)
 
 from esign.pdf import active, content
 from esign.pdf import page as pages
@@ -120,7 +131,7 @@ def _draw_values(pdf: Pdf) -> None:
             field = form.get_field_for_annotation(widget)
             missing = not isinstance(widget.get_appearance_stream(Name.N), Stream)
             if (missing or anew) and (field.is_text or field.is_choice) and _plain(field):
-                with suppress(PdfError, ValueError):
+                with suppress(PikepdfError, ValueError):
                     field.generate_appearance(widget)
 
 

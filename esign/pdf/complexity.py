@@ -78,7 +78,7 @@ def _names(form: Object) -> set[str]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = pikepdf.parse_content_stream(form, "Do")
-    except (pikepdf.PdfError, ValueError, TypeError):
+    except (pikepdf.PikepdfError, ValueError, TypeError):
         return set()
     return {active.name(operand) for each in found for operand in each.operands[-1:]}
 

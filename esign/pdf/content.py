@@ -64,7 +64,7 @@ def _ending(streams: list[Object]) -> Ending | None:
             found = pikepdf.parse_content_stream(scratch.make_stream(content + b"\nEndOfPage\n"), WATCHED)
             operators = [str(each.operator) for each in found]
             complaints = scratch.get_warnings()
-    except (pikepdf.PdfError, pikepdf.DataDecodingError, ValueError, TypeError) as error:
+    except (pikepdf.PikepdfError, ValueError, TypeError) as error:
         if "limit exceeded" in str(error):
             raise Problem("invalid_file", TOO_COMPLEX) from error
         return None
@@ -118,7 +118,7 @@ def _form(pdf: Pdf, streams: list[Object]) -> Object | None:
     """One stream with the content of all; bytes that cannot be decoded stay as they are, unless there are several."""
     try:
         return pdf.make_stream(b"\n".join(stream.read_bytes() for stream in streams))
-    except (pikepdf.PdfError, pikepdf.DataDecodingError):
+    except pikepdf.PikepdfError:
         if len(streams) > 1:
             return None
         kept = {key: streams[0][key] for key in ("/Filter", "/DecodeParms") if key in streams[0]}

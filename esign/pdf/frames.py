@@ -59,7 +59,7 @@ def part_lengths(header: bytes) -> tuple[Any, list[int]]:
 def read(source: BinaryIO) -> tuple[Any, list[bytes]] | None:
     """The next frame of a blocking pipe; None at its end."""
     prefix = source.read(PREFIX.size)
-    if not prefix:
+    if len(prefix) < PREFIX.size:
         return None
     body, sizes = part_lengths(_exactly(source, header_length(prefix)))
     return body, [_exactly(source, size) for size in sizes]

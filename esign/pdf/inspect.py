@@ -39,7 +39,7 @@ def inspect(upload: bytes, limits: Limits) -> Inspection:
     _gate(upload, limits)
     try:
         return _inspect(upload, limits)
-    except (pikepdf.PdfError, pikepdf.DataDecodingError) as error:
+    except pikepdf.PikepdfError as error:
         raise Problem("invalid_file", TOO_COMPLEX if "limit" in str(error) else UNREADABLE) from error
 
 
@@ -72,7 +72,7 @@ def _open(upload: bytes) -> tuple[Pdf, bool]:
     """The open file and whether it had to be mended; what one reader cannot open, another may write anew."""
     try:
         pdf = _read(upload)
-    except pikepdf.PdfError:
+    except pikepdf.PikepdfError:
         pdf, mended = _read(_rewritten(upload)), True
     else:
         mended = bool(pdf.get_warnings())

@@ -11,7 +11,7 @@ from pikepdf import (
     Object,
     ObjectStreamMode,
     Pdf,
-    PdfError,
+    PikepdfError,
     Stream,
     StreamDecodeLevel,
 )
@@ -114,7 +114,7 @@ def _packets(found: object) -> Iterator[bytes]:
         if isinstance(part, Stream):
             try:
                 yield part.read_bytes()
-            except PdfError:
+            except PikepdfError:
                 continue
 
 
@@ -168,6 +168,6 @@ def _sound(found: object) -> bool:
     parser.StartDoctypeDeclHandler = refuse
     try:
         parser.Parse(found.read_bytes() if isinstance(found, Stream) else b"", True)
-    except (expat.ExpatError, PdfError):
+    except (expat.ExpatError, PikepdfError):
         return False
     return True

@@ -2,14 +2,14 @@
 
 import re
 
-from pikepdf import Dictionary, Name, Pdf, PdfError, Stream
+from pikepdf import Dictionary, Name, Pdf, PikepdfError, Stream
 
 from esign.pdf.active import text
 
 # `/ByteRange` with each character possibly written as #xx, before an array or a reference to one.
 _LETTERS = b"".join(b"(?:%c|#%02x|#%02X)" % (c, c, c) for c in b"ByteRange")
-WRITTEN = re.compile(rb"/" + _LETTERS + rb"\s*(?:%[^\r\n]*\s*)*(?:\[|\d+\s+\d+\s+R)")
-LANDMARK = re.compile(rb"(?P<open>>>\s*stream\r?\n)|(?P<close>endstream)|" + WRITTEN.pattern)
+WRITTEN = re.compile(rb"/" + _LETTERS + rb"\s*+(?:%[^\r\n]*+\s*+)*+(?:\[|\d++\s++\d++\s++R)")
+LANDMARK = re.compile(rb"(?P<open>>>\s*+stream\r?\n)|(?P<close>endstream)|" + WRITTEN.pattern)
 NAMED = re.compile(rb"/ByteRange(?![^\s/<>\[\](){}%])")
 KIND = re.compile(rb"/(?:FT|Type)\s*/(?:Sig|DocTimeStamp)(?![^\s/<>\[\](){}%])")
 
@@ -43,7 +43,7 @@ def _signs(item: object) -> bool:
 def _packed(item: Stream) -> bool:
     try:
         return bool(WRITTEN.search(item.read_bytes()))
-    except PdfError:
+    except PikepdfError:
         return False
 
 

@@ -160,15 +160,19 @@ class Workers:
     async def _start(self) -> "_Child":
         if self._closed:
             raise Problem("unavailable")
-        process = await asyncio.create_subprocess_exec(
-            *self._command,
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=PIPE,
-            env=ENVIRONMENT,
-            limit=CHUNK,
-            start_new_session=True,
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                env=ENVIRONMENT,
+                limit=CHUNK,
+                start_new_session=True,
+            )
+        except OSError as error:
+            log.error("A PDF worker could not be started: %s", error)
+            raise Problem("unavailable") from error
         child = _Child(process)
         self._children.add(child)
         child.end.add_done_callback(lambda _: self._children.discard(child))

@@ -138,9 +138,11 @@ class Database:
             group = await self._next_group()
             try:
                 await (self._commit(group) if group else self._checkpoint("PASSIVE"))
-            except (sqlite3.Error, OSError) as error:
+            except BaseException as error:  # whatever ends the writer, nobody may wait for it for ever
                 self._stop(group, error)
-                return
+                if isinstance(error, Exception):
+                    return
+                raise
             finally:
                 for _ in group:
                     self._queue.task_done()
@@ -190,7 +192,7 @@ class Database:
         await self._writer.execute("RELEASE unit")
         return queued, result, None
 
-    def _stop(self, group: Iterable[Queued[Any]], error: Exception) -> None:
+    def _stop(self, group: Iterable[Queued[Any]], error: BaseException) -> None:
         """After a failed write nothing more may be acknowledged."""
         waiting = [*group]
         while not self._queue.empty():

@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from esign.core.errors import Problem
+
 Row = sqlite3.Row
 Asked = tuple[str, dict[str, Any], asyncio.Future[list[Row]]]
 Answered = tuple[asyncio.Future[list[Row]], list[Row] | None, Exception | None]
@@ -27,8 +29,12 @@ class Readers:
         self._connections = tuple(self._free)
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="reader")
         self._waiting: list[Asked] = []
+        self._closed = False
 
     async def all(self, sql: str, values: dict[str, Any]) -> list[Row]:
+        """Raises Problem `unavailable` when the readers are closed before they come to it."""
+        if self._closed:
+            raise Problem("unavailable")
         future: asyncio.Future[list[Row]] = self._loop.create_future()
         self._waiting.append((sql, values, future))
         if len(self._waiting) == 1:
@@ -36,6 +42,11 @@ class Readers:
         return await future
 
     def close(self) -> None:
+        self._closed = True
+        for _, _, future in self._waiting:
+            if not future.done():
+                future.set_exception(Problem("unavailable"))
+        self._waiting.clear()
         self._threads.shutdown()
         for connection in self._connections:
             connection.close()

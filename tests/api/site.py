@@ -114,8 +114,11 @@ class Site:
         sent = dict(headers or {})
         if key is not None:
             sent.setdefault("Authorization", f"Bearer {key or self.key}")
+        if body is not None:
+            sent["Content-Type"], data = "application/json", json.dumps(body).encode()
         url = f"{self.base}{V1}{path}"
-        async with self.session.request(method, url, json=body, data=data, headers=sent) as found:
+        stream = None if data is None else io.BytesIO(data)
+        async with self.session.request(method, url, data=stream, headers=sent) as found:
             answer = Answer(found.status, found.headers, await found.read())
         is_json = answer.headers.get("content-type") == "application/json" and method != "HEAD"
         described.check(

@@ -160,7 +160,10 @@ async def test_a_key_may_only_do_what_its_scopes_say(site: Site) -> None:
     ).code == "insufficient_scope"
 
 
-@pytest.mark.parametrize("plan, code", [("free", "plan_required"), ("team", "plan_required"), ("business", "200"), ("enterprise", "200")])
+@pytest.mark.parametrize(
+    "plan, code",
+    [("free", "plan_required"), ("team", "plan_required"), ("business", "200"), ("enterprise", "200")],
+)
 async def test_api_access_begins_with_the_business_plan_also_when_it_is_taken_away(
     site: Site, plan: str, code: str
 ) -> None:

@@ -34,7 +34,9 @@ async def test_the_api_s_own_codes_use_only_the_statuses_of_the_contract() -> No
     assert {endpoint.success for endpoint in ENDPOINTS} == {200, 201}
 
 
-@pytest.mark.parametrize("path", ["", "/", "/documents/", "/Documents", "/documents/x/", "/nothing", "/documents/x/send/"])
+@pytest.mark.parametrize(
+    "path", ["", "/", "/documents/", "/Documents", "/documents/x/", "/nothing", "/documents/x/send/"]
+)
 async def test_an_unknown_path_is_not_found_without_redirect(site: Site, path: str) -> None:
     seen = await ask(site.port, "GET", f"{V1}{path}", None, f"Authorization: Bearer {site.key}")
     assert seen.status == 404 and seen.code == "not_found"
@@ -64,7 +66,7 @@ async def test_an_unknown_method_is_not_found_with_those_that_exist(
 
 @pytest.mark.parametrize(
     "document_id",
-    ["doc_00000000000000000000000000", "x", "%00"[:0] + "1", "doc_'--", "a" * 500, "%F0%9F%92%A9", "..%2f"],
+    ["doc_00000000000000000000000000", "x", "doc_'--", "a" * 500, "%F0%9F%92%A9", "..%2f"],
 )
 async def test_any_other_id_is_not_found(site: Site, document_id: str) -> None:
     for method, rest in (("GET", ""), ("POST", "/send"), ("GET", "/audit"), ("GET", "/files/original")):

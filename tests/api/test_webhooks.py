@@ -9,6 +9,7 @@ from esign.core.instant import rfc3339
 from esign.core.signature import sign
 from esign.core.webhook import ALL_EVENTS
 from esign.store import outbox
+from esign.web.api import describe
 from tests.api import described
 from tests.api.site import Site, a_config, running
 from tests.journeys.api import until
@@ -209,7 +210,7 @@ async def test_what_is_delivered_is_what_the_description_says(site: Site) -> Non
         await (await site.person(signer["email"])).decline("too dear")
         await came(receiver, 6 + 5)
         await site.ok("DELETE", f"/webhooks/{webhook['id']}")
-    spoken = described.describe()["webhooks"]
+    spoken = describe()["webhooks"]
     for delivered in receiver.came:
         place = ("webhooks", delivered.type, "post", "requestBody", "content", "application/json", "schema")
         assert delivered.type in spoken

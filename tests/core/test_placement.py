@@ -1,4 +1,5 @@
 from math import inf, nan
+from typing import Any
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_a_given_size_is_never_cut(kind: FieldType) -> None:
         {"page": 2},
     ],
 )
-def test_a_field_may_lie_anywhere_on_its_page(place: dict[str, float]) -> None:
+def test_a_field_may_lie_anywhere_on_its_page(place: dict[str, Any]) -> None:
     assert out_of_bounds(a_field(**place), [A4, A4], "/fields/0") is None
 
 
@@ -76,7 +77,7 @@ def test_a_field_may_lie_anywhere_on_its_page(place: dict[str, float]) -> None:
         ({"page": 9, "x": 200, "width": 0}, "page"),
     ],
 )
-def test_a_field_outside_its_page_is_told_which_member_is_wrong(place: dict[str, float], member: str) -> None:
+def test_a_field_outside_its_page_is_told_which_member_is_wrong(place: dict[str, Any], member: str) -> None:
     problem = out_of_bounds(a_field(**place), [A4, A4], "/recipients/1/fields/2")
     assert problem is not None
     assert (problem.path, problem.rule) == (f"/recipients/1/fields/2/{member}", "range")

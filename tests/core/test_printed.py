@@ -13,6 +13,7 @@ def test_every_text_that_will_be_drawn_is_named_with_its_place_in_the_request() 
         file=a_file(name="offer.pdf"),
     )
     assert list(printed.texts(document)) == [
+        ("", "ci"),
         ("/title", "Offer 7"),
         ("/fileName", "offer.pdf"),
         ("/recipients/0/name", "Ana"),

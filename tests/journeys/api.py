@@ -172,7 +172,7 @@ async def until(found: Callable[[], Awaitable[T | None]], what: str, seconds: fl
     """What `found` finds at last; a failure that says what was awaited when it does not."""
     try:
         async with asyncio.timeout(seconds):
-            while (value := await found()) is None:
+            while (value := await found()) is None:  # noqa: ASYNC110  what is awaited lies in another process
                 await asyncio.sleep(0.02)
             return value
     except TimeoutError:

@@ -201,7 +201,10 @@ class Crowd:
         self._killer.at("sealed")
 
     async def create(self, api: Api, name: str, addresses: list[str]) -> str:
-        fields = [{"type": "signature", "page": 1, "x": 10, "y": 80}, {"type": "name", "page": 1, "x": 60, "y": 80}]
+        fields = [
+            {"type": "signature", "page": 1, "x": 10, "y": 80},
+            {"type": "name", "page": 1, "x": 60, "y": 80},
+        ]
         people = [
             {"name": f"Signer {n}", "email": address, "order": n, "fields": fields}
             for n, address in enumerate(addresses, 1)
@@ -281,4 +284,3 @@ def listen(receiver: Receiver, killer: Killer) -> None:
         return web.Response(status=204)
 
     receiver.answer = answer
-

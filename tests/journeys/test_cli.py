@@ -144,7 +144,9 @@ def test_the_list_shows_every_key_with_its_state_and_never_itself(config: Path) 
 
 def test_a_key_that_cannot_be_is_refused(config: Path, tmp_path: Path) -> None:
     create = ("keys", "create", "--config", config)
-    assert_refused(esign(*create, "--name", "x", "--scope", "documents:eat"), USAGE, "documents:eat", "documents:read")
+    assert_refused(
+        esign(*create, "--name", "x", "--scope", "documents:eat"), USAGE, "documents:eat", "documents:read"
+    )
     assert_refused(esign(*create, "--name", "x", "--expires-days", "0"), USAGE, "--expires-days")
     assert_refused(esign(*create, "--name", " "), USAGE, "--name")
     assert_refused(esign(*create, "--name", "a\nb"), USAGE, "--name")
@@ -244,7 +246,9 @@ def test_a_port_that_is_taken_is_told(config: Path) -> None:
     assert taken in ran.err and "server.port" in ran.err
 
 
-@pytest.mark.parametrize("command", [("serve",), ("keys", "list"), ("keys", "create", "--name", "x"), ("outbox",)])
+@pytest.mark.parametrize(
+    "command", [("serve",), ("keys", "list"), ("keys", "create", "--name", "x"), ("outbox",)]
+)
 def test_a_newer_schema_ends_with_4_and_is_not_touched(
     config: Path, tmp_path: Path, command: tuple[str, ...]
 ) -> None:
@@ -383,8 +387,19 @@ def test_the_verification_as_json_has_the_shape_of_the_contract(demonstration: D
         *("fieldName", "signerName", "signedAt", "intact", "valid", "trusted", "coverage", "modification"),
         *("timestamp", "level", "certificate", "reasons"),
     }
-    assert (signature["coverage"], signature["modification"], signature["level"]) == ("entire_file", "none", "B-B")
-    assert set(signature["certificate"]) == {"subject", "issuer", "serialNumber", "notBefore", "notAfter", "sha256"}
+    assert (signature["coverage"], signature["modification"], signature["level"]) == (
+        "entire_file",
+        "none",
+        "B-B",
+    )
+    assert set(signature["certificate"]) == {
+        "subject",
+        "issuer",
+        "serialNumber",
+        "notBefore",
+        "notAfter",
+        "sha256",
+    }
     assert (signature["intact"], signature["valid"], signature["trusted"]) == (True, True, True)
     tampered = verify(demonstration, "tampered.pdf", "--json")
     assert (tampered.code, json.loads(tampered.out)["result"]) == (FAILED, "invalid")

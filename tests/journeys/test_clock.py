@@ -128,8 +128,8 @@ async def test_the_links_of_an_expired_document_are_closed(site: Site, clock: Fa
     await tick(site)
     assert (await person.open()).status == 200
     assert await person.state() == "expired"
-    for answer in (await person.view(), await person.complete(), await person.decline()):
-        assert (answer.status, answer.code) == (409, "document_not_sent")
+    for refused in (await person.view(), await person.complete(), await person.decline()):
+        assert (refused.status, refused.code) == (409, "document_not_sent")
     async with site.session.get(f"{person.link}/pages/1.webp") as answer:
         assert answer.status == 404
     async with site.session.get(f"{person.link}/original.pdf") as answer:

@@ -2,8 +2,10 @@
 
 import asyncio
 import hashlib
+import re
 import sqlite3
 from collections import Counter
+from collections.abc import Awaitable
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +17,8 @@ from esign.core import audit
 from esign.pdf.workers import Workers
 from esign.store import blobs, documents, events
 from esign.store.database import FILE, Database, opened
-from tests.journeys.api import Api, a_session, until
+from tests.journeys.api import Answer, Api, Person, a_request, a_session, until
+from tests.journeys.letters import LINK
 from tests.journeys.program import Program, configuration, meanwhile
 from tests.journeys.receiver import Receiver
 from tests.journeys.storm import Crowd, Killer, Office, Promises, an_office, listen
@@ -82,9 +85,7 @@ async def test_a_server_killed_twenty_times_keeps_every_promise(tmp_path: Path, 
     assert_repeats_are_the_price_of_kills(office)
 
 
-async def storm(
-    program: Program, path: Path, key: str, office: Office, receiver: Receiver
-) -> Promises:
+async def storm(program: Program, path: Path, key: str, office: Office, receiver: Receiver) -> Promises:
     """Run the whole plan of kills; what was promised meanwhile."""
 
     async def recovered() -> None:
@@ -124,12 +125,20 @@ def assert_sound(path: Path, promises: Promises) -> None:
     with closing(reading(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        stored = {row[0]: row[1:] for row in connection.execute("SELECT id, external_id, status, seal FROM document")}
-        people = {row[:2]: row[2] for row in connection.execute("SELECT document_id, email, status FROM recipient")}
+        stored = {
+            row[0]: row[1:]
+            for row in connection.execute("SELECT id, external_id, status, seal FROM document")
+        }
+        people = {
+            row[:2]: row[2] for row in connection.execute("SELECT document_id, email, status FROM recipient")
+        }
     assert {document: stored[document][0] for document in created} == created
     assert all(stored[document][1] != "draft" for document in sent)
     assert all(people[each] == "completed" for each in signed)
-    assert all(stored[document][1] == "completed" and sha256 in stored[document][2] for document, sha256 in sealed.items())
+    assert all(
+        stored[document][1] == "completed" and sha256 in stored[document][2]
+        for document, sha256 in sealed.items()
+    )
     again = Counter(row[0] for row in stored.values())
     assert set(again.values()) <= {1}, "an Idempotency-Key made two documents"
 
@@ -184,7 +193,9 @@ async def assert_each_event_arrived(db: Database, receiver: Receiver) -> None:
     arrived = {delivered.id: delivered.body for delivered in receiver.came}
     assert arrived == stored
     assert all(delivered.body == stored[delivered.id] for delivered in receiver.came)
-    [row] = await db.all("SELECT count(*) AS deliveries FROM outbox WHERE kind = 'webhook' AND state = 'done'")
+    [row] = await db.all(
+        "SELECT count(*) AS deliveries FROM outbox WHERE kind = 'webhook' AND state = 'done'"
+    )
     assert row["deliveries"] == len(stored)
 
 
@@ -202,6 +213,75 @@ def taken_mails(path: Path) -> set[str]:
     with closing(reading(path)) as connection:
         rows = connection.execute("SELECT key FROM outbox WHERE kind = 'mail' AND state = 'done'").fetchall()
     return {f"<eml.{key.replace(':', '.')}@127.0.0.1>" for (key,) in rows}
+
+
+# ---------- done, but never said ----------
+
+
+async def test_what_was_done_but_never_answered_is_done_once(tmp_path: Path) -> None:
+    """The crash between commit and answer (C2), for each step: the repeated request finds it done."""
+    program = Program(configuration(tmp_path))
+    path = tmp_path / "data" / FILE
+    key = (await meanwhile("keys", "create", "--name", "ci", "--config", program.config)).out.strip()
+    body = a_request(externalId="once")
+    await program.start()
+    try:
+        async with a_session() as session:
+            api = Api(session, program.base, key)
+
+            async def lost(answer: Awaitable[Answer], done: str) -> None:
+                """Ask, and kill the server once the database says that it is done, whether it has answered or not."""
+                asked = asyncio.ensure_future(answer)
+                await until(lambda: found(path, done), done)
+                await program.kill()
+                await asyncio.gather(asked, return_exceptions=True)
+                await program.start()
+
+            await lost(
+                api.call("POST", "/documents", body, idempotency_key="create"), "SELECT id FROM document"
+            )
+            created = await api.call("POST", "/documents", body, idempotency_key="create")
+            assert (created.status, created.headers["Idempotent-Replayed"]) == (201, "true")
+            document = created.body["id"]
+            await lost(
+                api.call("POST", f"/documents/{document}/send", idempotency_key="send"),
+                "SELECT id FROM document WHERE status = 'sent'",
+            )
+            sent = await api.call("POST", f"/documents/{document}/send", idempotency_key="send")
+            assert (sent.status, sent.headers["Idempotent-Replayed"]) == (200, "true")
+            assert sent.body["status"] == "sent"
+            person = Person(session, await until(lambda: kept_link(program), "invitation"))
+            await lost(person.complete(), "SELECT id FROM recipient WHERE status = 'completed'")
+            again = await person.complete()
+            assert (again.status, again.code) in (
+                (409, "document_not_sent"),
+                (409, "recipient_already_completed"),
+            )
+
+            async def sealed() -> bool | None:
+                return await api.status(document) == "completed" or None
+
+            await until(sealed, "seal")
+            trail = Counter(await api.trail(document))
+            assert {trail[f"document.{fact}"] for fact in ("created", "sent", "completed")} == {1}
+            assert trail["recipient.completed"] == 1
+    finally:
+        await program.kill()
+
+
+async def found(path: Path, query: str) -> bool | None:
+    with closing(reading(path)) as connection:
+        return connection.execute(query).fetchone() is not None or None
+
+
+async def kept_link(program: Program) -> str | None:
+    """The link of the invitation, as a person reads it from the embedded outbox."""
+    listed = (await meanwhile("outbox", "--config", program.config)).out
+    if not (invitation := re.search(r"^(\S+) .* Please sign:", listed, re.MULTILINE)):
+        return None
+    read = await meanwhile("outbox", invitation[1], "--config", program.config)
+    link = LINK.search(read.out)
+    return link[0] if link else None
 
 
 @pytest.mark.parametrize("times", [5])

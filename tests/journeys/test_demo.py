@@ -1,7 +1,6 @@
 """`esign demo`: the main job with everybody's doors, and a step that does not hold is named."""
 
 import asyncio
-import os
 import re
 import signal
 import subprocess
@@ -34,16 +33,14 @@ STEPS = [
 
 
 def failed_step(err: str) -> str:
-    """The step that stderr names, in the one line it holds."""
-    found = re.fullmatch(r"\s*esign: the step “(.+?)” failed: .{10,}\s*", err)
+    """The step that the last line on stderr names, with a cause."""
+    found = re.fullmatch(r"esign: the step “(.+?)” failed: .{10,}", err.strip().splitlines()[-1])
     assert found, err
     return found[1]
 
 
 def pdfsig(file: Path) -> str:
-    return subprocess.run(
-        ("pdfsig", file), capture_output=True, check=False, cwd=file.parent
-    ).stdout.decode()
+    return subprocess.run(("pdfsig", file), capture_output=True, check=False, cwd=file.parent).stdout.decode()
 
 
 def test_every_step_is_printed_with_its_time_and_the_results_are_named(demonstration: Demonstration) -> None:
@@ -112,7 +109,9 @@ async def test_without_exit_it_goes_on_serving_until_it_is_told_to_stop(tmp_path
     assert process.stdout is not None and process.stderr is not None
     try:
         async with asyncio.timeout(60):
-            while not (found := re.search(rb"Still serving at (http://\S+);", await process.stdout.readline())):
+            while not (
+                found := re.search(rb"Still serving at (http://\S+);", await process.stdout.readline())
+            ):
                 assert process.returncode is None, await process.stderr.read()
         async with aiohttp.ClientSession() as session, session.get(f"{found[1].decode()}/healthz") as answer:
             assert answer.status == 200
@@ -201,11 +200,11 @@ def test_a_setting_that_stands_in_the_way_is_named(
 def test_a_folder_with_something_in_it_is_left_alone(demonstration: Demonstration, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("precious")
     for folder in (tmp_path, demonstration.folder):
-        before = sorted(os.listdir(folder))
+        before = sorted(folder.iterdir())
         ran = esign("demo", "--exit", "--into", folder)
         assert ran.code == 2
         assert "not empty" in ran.err and "--into" in ran.err
-        assert sorted(os.listdir(folder)) == before
+        assert sorted(folder.iterdir()) == before
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:

@@ -347,7 +347,12 @@ async def test_whatever_a_name_or_title_holds_it_stays_one_value_of_one_header(p
 
 
 async def test_an_address_is_never_more_than_one(post: Post) -> None:
-    for address in ("a@b.test,c@d.test", "a@b.test>,<c@d.test", "a@b.test\r\nRCPT TO:<c@d.test>", "a b@c.test"):
+    for address in (
+        "a@b.test,c@d.test",
+        "a@b.test>,<c@d.test",
+        "a@b.test\r\nRCPT TO:<c@d.test>",
+        "a b@c.test",
+    ):
         recipients = [{"name": "Bob", "email": address}]
         answer = await post.site.api.call("POST", "/documents", a_request(recipients=recipients))
         assert answer.status == 400, address

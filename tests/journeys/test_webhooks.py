@@ -342,9 +342,7 @@ async def test_a_receiver_on_loopback_is_refused_once_the_installation_is_public
     assert len(receiver.came) == 1
 
 
-async def test_a_redirect_to_another_place_is_not_followed(
-    site: Site, hook: Any, receiver: Receiver
-) -> None:
+async def test_a_redirect_to_another_place_is_not_followed(site: Site, hook: Any, receiver: Receiver) -> None:
     receiver.always(302, location="http://169.254.169.254/latest/")
     await site.api.create()
     await site.work("webhook")

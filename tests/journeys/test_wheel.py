@@ -59,7 +59,9 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
 
 def run(*arguments: str | Path) -> None:
     """A command of this Python that must succeed."""
-    ended = subprocess.run((sys.executable, *arguments), capture_output=True, text=True, check=False, timeout=120)
+    ended = subprocess.run(
+        (sys.executable, *arguments), capture_output=True, text=True, check=False, timeout=120
+    )
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 

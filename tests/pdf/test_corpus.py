@@ -13,8 +13,11 @@ from PIL import ImageChops
 from esign.core.errors import Problem
 from esign.pdf.active import text
 from esign.pdf.inspection import Inspection, Limits
+from esign.pdf.order import SealOrder
 from esign.pdf.workers import Workers
 from tests.pdf.marks import assert_marked, overlay, picture, stamped
+from tests.pdf.sealing import every_type, the_facts
+from tests.pki import NOW, a_seal, an_authority
 
 pytestmark = pytest.mark.corpus
 
@@ -133,3 +136,19 @@ def test_a_mark_on_any_taken_file_is_seen_where_it_was_drawn(
             drawing = overlay(page.width, page.height, side, side / 2, size=side)
             after = stamped(inspection.prepared, drawing)
             assert_marked(inspection.prepared, after, side, side / 2, size=side)
+
+
+async def test_every_taken_file_can_be_sealed(
+    outcomes: dict[str, Inspection | Problem], workers: Workers
+) -> None:
+    authority = an_authority()
+    credential = a_seal(authority).credential
+
+    async def sealed(inspection: Inspection) -> tuple[str, int]:
+        order = SealOrder(inspection.prepared, every_type(len(inspection.pages)), the_facts(), NOW)
+        result = await workers.seal(order, credential)
+        verdict = await workers.verify(result.sealed, [authority.der], NOW)
+        return verdict["result"], result.page_count - len(inspection.pages)
+
+    taken = [inspection for inspection in outcomes.values() if isinstance(inspection, Inspection)]
+    assert set(await asyncio.gather(*map(sealed, taken))) == {("valid", 1)}

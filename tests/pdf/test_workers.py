@@ -263,10 +263,13 @@ async def test_closing_ends_everything_and_tells_whoever_waits(tmp_path: Path) -
     assert not workers.pids
 
 
+@pytest.mark.parametrize(
+    "command", [(sys.executable, "-I", "-m", "esign.pdf.no_such_worker"), ("/no_such_worker",)]
+)
 async def test_a_worker_that_cannot_start_is_no_fault_of_the_file(
-    limits: Limits, caplog: pytest.LogCaptureFixture
+    command: tuple[str, ...], limits: Limits, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with odd(command=(sys.executable, "-I", "-m", "esign.pdf.no_such_worker")) as workers:
+    async with odd(command=command) as workers:
         with pytest.raises(Problem) as refusal:
             await workers.inspect(made.plain(), limits)
     assert refusal.value.code == "unavailable"
@@ -307,7 +310,48 @@ async def test_a_worker_has_nothing_it_does_not_need() -> None:
     assert around["size"] == 256 * 1024**2
     assert around["core"] == 0
     assert set(around["environment"]) == {"LC_ALL", "MALLOC_ARENA_MAX"}
-    assert around["network"] != "connected"
+
+
+def system_lets() -> bool:
+    """Whether a process here may leave the network."""
+    leave = "import ctypes; raise SystemExit(bool(ctypes.CDLL(None).unshare(0x10000000 | 0x40000000)))"
+    return subprocess.run([sys.executable, "-I", "-c", leave], check=False).returncode == 0
+
+
+async def test_a_worker_has_no_network_where_the_system_lets() -> None:
+    lets = system_lets()
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+    async with server, odd() as workers:
+        port = server.sockets[0].getsockname()[1]
+        assert await workers.ask("reaches", bool, port) is not lets
+
+
+PARENT = """
+import asyncio, sys
+from esign.pdf.workers import Workers
+
+async def main(fifo, *command):
+    workers = Workers(command=command)
+    await workers.ask("echo", bytes, b"")
+    print(*workers.pids, flush=True)
+    await workers.ask("wait_for", str, fifo)
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def test_a_child_dies_with_its_parent(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    parent = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-c", PARENT, fifo, *ODD), stdout=asyncio.subprocess.PIPE
+    )
+    assert parent.stdout
+    pid = int(await parent.stdout.readline())
+    with await asyncio.to_thread(fifo.open, "w"):  # returns when the child is at work
+        parent.kill()
+        await parent.wait()
+        await ended(pid)
 
 
 def test_the_serving_process_loads_no_pdf_library() -> None:

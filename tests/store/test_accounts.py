@@ -12,8 +12,9 @@ from esign.core.document import Mode
 from esign.core.instant import DAY
 from esign.entropy import new_key_secret
 from esign.store import accounts
-from esign.store.database import FILE, Database
+from esign.store.database import Database
 from tests.factories import NOW, an_api_key, an_organisation, store_organisation
+from tests.store.files import stored_bytes
 from tests.store.plans import walks
 
 
@@ -60,7 +61,7 @@ async def test_a_key_stands_nowhere_in_the_files(
     secret = apikey.compose(Mode.LIVE, new_key_secret())
     key = an_api_key(hint=apikey.hint(secret))
     await db.write(lambda tx: accounts.add_key(tx, key, apikey.digest(secret)))
-    files = b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.name.startswith(FILE))
+    files = stored_bytes(tmp_path)
     assert apikey.digest(secret) in files
     assert secret.encode() not in files
     assert secret.encode()[9:39] not in files

@@ -5,7 +5,6 @@ import fcntl
 import os
 import resource
 import sqlite3
-import stat
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -27,6 +26,8 @@ from esign.store.database import (
     opened,
     server_lock,
 )
+from esign.store.readers import Readers
+from tests.store.files import modes
 
 
 @pytest.fixture
@@ -195,6 +196,22 @@ async def synchronous(tx: Transaction) -> int:
     return int((await tx.all("PRAGMA synchronous"))[0][0])
 
 
+async def test_many_reads_at_once_each_get_their_own_answer(db: Database) -> None:
+    async def one(n: int) -> int:
+        row = await db.one("SELECT :n AS n", n=n)
+        assert row is not None
+        return int(row["n"])
+
+    reading = [asyncio.create_task(one(n)) for n in range(300)]
+    await asyncio.sleep(0)
+    reading[7].cancel()
+    wrong = asyncio.create_task(db.all("SELECT * FROM nowhere"))
+    results = await asyncio.gather(*reading, wrong, return_exceptions=True)
+    assert isinstance(results.pop(), sqlite3.OperationalError)
+    assert isinstance(results.pop(7), asyncio.CancelledError)
+    assert results == [n for n in range(300) if n != 7]
+
+
 # ---------- callers that go away ----------
 
 
@@ -233,7 +250,8 @@ async def test_a_caller_that_goes_away_in_the_middle_of_its_write_still_has_it_w
     caller = asyncio.create_task(pairs.write(write))
     await inside.wait()
     caller.cancel()
-    assert (await asyncio.gather(caller, return_exceptions=True)) != [None]
+    with pytest.raises(asyncio.CancelledError):
+        await caller
     go_on.set()
     await put(pairs, 2)
     assert await whole(pairs) == [1, 2]
@@ -342,9 +360,15 @@ class Refusing:
         self._connection = connection
         self._code = code
         self.asked = 0
+        self.at_commit: BaseException | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)
+
+    async def execute(self, sql: str, values: Any = ()) -> Any:
+        if self.at_commit is not None and sql == "COMMIT":
+            raise self.at_commit
+        return await self._connection.execute(sql, values)
 
     async def execute_fetchall(self, sql: str, values: Any = ()) -> Any:
         if "wal_checkpoint" not in sql:
@@ -358,7 +382,7 @@ class Refusing:
 async def with_refusing_checkpoints(path: Path, code: int) -> tuple[Database, Refusing]:
     database.prepare(path)
     writer: Any = Refusing(await database.connect(path, database.PRAGMAS + database.WRITER_PRAGMAS), code)
-    db = Database(path, writer, [await database.connect(path, database.PRAGMAS)])
+    db = Database(path, writer, Readers(path, 1, database.PRAGMAS))
     await db.write(put_table)
     return db, writer
 
@@ -388,6 +412,23 @@ async def test_a_broken_disk_at_a_checkpoint_stops_the_program(tmp_path: Path) -
     await db.close()
 
 
+class Unforeseen(BaseException):
+    """Not even an Exception."""
+
+
+@pytest.mark.parametrize("error", [MemoryError(), Unforeseen()])
+async def test_whatever_ends_the_writer_nobody_waits_for_it(tmp_path: Path, error: BaseException) -> None:
+    db, writer = await with_refusing_checkpoints(tmp_path / FILE, sqlite3.SQLITE_FULL)
+    writer.at_commit = error
+    results = await asyncio.gather(put(db, 1), put(db, 2), return_exceptions=True)
+    assert [getattr(result, "code", result) for result in results] == ["unavailable"] * 2
+    assert isinstance(db.failed.exception(), StorageFailed)
+    assert await whole(db) == []
+    with pytest.raises(Problem, match="unavailable"):
+        await put(db, 3)
+    await db.close()
+
+
 async def test_a_large_log_is_brought_into_the_file(tmp_path: Path) -> None:
     path = tmp_path / FILE
     async with opened(path) as db:
@@ -413,6 +454,17 @@ async def test_closing_lets_the_waiting_writes_finish_and_leaves_one_file(tmp_pa
         await db.write(nothing)
     async with opened(path) as again:
         assert await whole(again) == list(range(40))
+
+
+async def test_reads_that_are_not_answered_before_the_end_are_refused(tmp_path: Path) -> None:
+    db = await open_database(tmp_path / FILE)
+    reading = [asyncio.create_task(db.all("SELECT 1 AS one")) for _ in range(200)]
+    await asyncio.sleep(0)
+    await db.close()
+    answers = await asyncio.gather(*reading, return_exceptions=True)
+    assert {getattr(a, "code", "answered") for a in answers} <= {"answered", "unavailable"}
+    with pytest.raises(Problem, match="unavailable"):
+        await db.all("SELECT 1")
 
 
 # ---------- two at once ----------
@@ -456,8 +508,8 @@ async def test_every_file_is_for_its_owner_alone(tmp_path: Path) -> None:
         with server_lock(tmp_path):
             async with opened(tmp_path / FILE) as db:
                 await db.write(put_table)
-                modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+                found = modes(tmp_path)
     finally:
         os.umask(usual)
-    assert set(modes) == {FILE, FILE + "-wal", FILE + "-shm", "write.lock", "lock"}
-    assert set(modes.values()) == {0o600}
+    assert set(found) == {FILE, FILE + "-wal", FILE + "-shm", "write.lock", "lock"}
+    assert set(found.values()) == {0o600}

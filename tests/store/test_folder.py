@@ -48,13 +48,17 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     assert there.read_text() == "mine"
 
 
-@pytest.mark.skipif(False, reason="")
-def test_the_folder_of_somebody_else_is_refused() -> None:
-    theirs = Path("/") if os.geteuid() else Path("/proc/self/fdinfo")
-    if theirs.stat().st_uid == os.geteuid():
-        theirs = Path("/proc/1")
-    with pytest.raises(UnusableFolder):
+def test_the_folder_of_somebody_else_is_refused_and_left_alone(tmp_path: Path) -> None:
+    theirs = Path("/usr")
+    if os.geteuid() == 0:  # then nobody else's folder is at hand
+        theirs = tmp_path / "theirs"
+        theirs.mkdir()
+        theirs.chmod(0o755)
+        os.chown(theirs, 1, 1)
+    before = mode(theirs)
+    with pytest.raises(UnusableFolder, match="belongs to another user"):
         folder.prepare(theirs)
+    assert mode(theirs) == before
 
 
 @pytest.mark.parametrize("path", ["/proc", "/proc/self", "/proc/sys"])

@@ -8,9 +8,10 @@ from esign.core.document import Document
 from esign.core.instant import HOUR
 from esign.entropy import new_token
 from esign.store import documents, links
-from esign.store.database import FILE, Database
+from esign.store.database import Database
 from esign.store.links import Link
 from tests.factories import NOW, a_document
+from tests.store.files import stored_bytes
 from tests.store.plans import walks
 
 
@@ -44,7 +45,7 @@ async def test_earlier_links_stay_valid(db: Database, document: Document) -> Non
 
 async def test_a_token_stands_nowhere_in_the_files(db: Database, document: Document, tmp_path: Path) -> None:
     token, _ = await issue(db, document)
-    files = b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.name.startswith(FILE))
+    files = stored_bytes(tmp_path)
     assert hashlib.sha256(token.encode()).digest() in files
     assert token.encode() not in files
 

@@ -13,7 +13,7 @@ LEASE = 5 * MINUTE
 
 
 async def add(db: Database, key: str, at: Instant = NOW, kind: str = "mail", **more: str) -> None:
-    await db.write(lambda tx: outbox.add(tx, kind, key, at, body=key.encode(), **more))  # type: ignore[arg-type]
+    await db.write(lambda tx: outbox.add(tx, kind, key, at, body=key.encode(), **more))
 
 
 async def due(db: Database, at: Instant, kind: str = "mail", limit: int = 10, *full: str) -> list[int]:

@@ -187,7 +187,7 @@ async def test_each_subscriber_gets_each_event_it_asked_for_in_its_own_lane(
     db: Database, vault: Vault, organisation: Organisation
 ) -> None:
     everything_ = await subscribe(db)
-    some = await subscribe(db, events=("document.sent",))
+    some = await subscribe(db, events=("document.sent",), created_at=NOW + 1)
     await subscribe(db, enabled=False)
     await subscribe(db, mode=Mode.TEST)
     await subscribe(db, events=("document.completed",))

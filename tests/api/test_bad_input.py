@@ -1,0 +1,395 @@
+"""The list of bad inputs as far as it concerns requests (A1 to A11); keys, targets and rates have their own files."""
+
+import asyncio
+import io
+import json
+import os
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pikepdf
+import pytest
+
+from esign.actions import outbox
+from tests.api.site import Answer, Site, a_request, b64
+from tests.journeys.api import until
+from tests.journeys.letters import header
+from tests.pdf import made
+from tests.web.wire import Wire, request
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+JSON = {"Content-Type": "application/json"}
+
+
+async def post(site: Site, raw: bytes | str) -> Answer:
+    data = raw if isinstance(raw, bytes) else raw.encode()
+    return await site.ask("POST", "/documents", data=data, headers=JSON)
+
+
+async def create(site: Site, **changes: Any) -> Answer:
+    return await site.ask("POST", "/documents", a_request(**changes))
+
+
+async def with_file(site: Site, content: bytes) -> Answer:
+    return await create(site, file=b64(content))
+
+
+def resident() -> int:
+    """Bytes of memory of this process, in which the server runs."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+# ---------- A1: size ----------
+
+ANNOUNCED, CHUNKED = "Content-Length: 40000000", "Transfer-Encoding: chunked"
+
+
+@pytest.mark.parametrize("framing", [ANNOUNCED, CHUNKED])
+async def test_a_body_over_the_limit_is_refused_before_all_of_it_is_read(site: Site, framing: str) -> None:
+    lines = (f"Authorization: Bearer {site.key}", "Content-Type: application/json", framing)
+    wire = await Wire.open(site.port)
+    before = resident()
+    await wire.write(request("POST", "/api/v1/documents", None, *lines))
+    sent, most = 0, 36 * 2**20 + 64 * 2**10
+    piece = b" " * 65_536
+    try:
+        while sent < 2 * most:
+            await wire.write(b"%x\r\n%b\r\n" % (len(piece), piece) if framing == CHUNKED else piece)
+            sent += len(piece)
+    except ConnectionError:
+        pass
+    assert sent < most + 8 * 2**20  # what lies in the buffers of the sockets beside what was read
+    assert resident() - before < 60 * 2**20
+    await wire.close()
+
+
+@pytest.mark.parametrize("framing", [ANNOUNCED, CHUNKED])
+async def test_who_stops_sending_reads_that_it_was_too_much(site: Site, framing: str) -> None:
+    lines = (f"Authorization: Bearer {site.key}", "Content-Type: application/json", framing)
+    wire = await Wire.open(site.port)
+    await wire.write(request("POST", "/api/v1/webhooks", None, *lines))
+    if framing == CHUNKED:
+        piece = b" " * 2**20
+        await wire.write(b"%x\r\n%b\r\n" % (len(piece), piece) * 2)
+    seen = await asyncio.wait_for(wire.read(), 5)
+    assert seen.status == 400 and seen.code == "request_too_large" and seen.headers["connection"] == "close"
+    await wire.close()
+
+
+async def test_a_file_over_the_limit_is_refused_by_its_size(site: Site) -> None:
+    answer = await with_file(site, b"%PDF-1.7\n" + b"0" * (25 * 2**20))
+    assert answer.code == "file_too_large" and "26,214,400" in answer.body["error"]["message"]
+
+
+async def test_a_large_file_is_taken(site: Site) -> None:
+    with made.blank() as pdf:
+        pdf.pages[0].obj.Resources.XObject = pikepdf.Dictionary(I=pdf.make_stream(os.urandom(20 * 2**20)))
+        answer = await with_file(site, made.written(pdf, compress_streams=False))
+    assert answer.status == 201, answer
+
+
+# ---------- A2 to A4: JSON ----------
+
+NO_JSON = {
+    "nothing": b"",
+    "a word": b"hello",
+    "two values": b"{} {}",
+    "half": b'{"title": "a"',
+    "single quotes": b"{'title': 'a'}",
+    "a comma too many": b'{"title": "a",}',
+    "Latin-1": '{"title": "é"}'.encode("latin-1"),
+    "UTF-16": '{"title": "a"}'.encode("utf-16"),
+    "100,000 arrays": b"[" * 100_000 + b"]" * 100_000,
+    "21 levels": b'{"a":' * 21 + b"1" + b"}" * 21,
+    "5,000 digits": b'{"expiresInDays": ' + b"9" * 5_000 + b"}",
+    "1e400": b'{"expiresInDays": 1e400}',
+    "NaN": b'{"expiresInDays": NaN}',
+    "Infinity": b'{"expiresInDays": -Infinity}',
+    "a member twice": b'{"title": "a", "title": "b"}',
+    "a member twice further down": b'{"recipients": [{"name": "a", "n\\u0061me": "b"}]}',
+    "a lone surrogate": b'{"title": "\\ud800"}',
+    "surrogates the wrong way round": b'{"title": "\\udc00\\ud800"}',
+}
+
+
+@pytest.mark.parametrize("raw", NO_JSON.values(), ids=NO_JSON)
+async def test_what_is_not_plain_json_is_refused_at_once(site: Site, raw: bytes) -> None:
+    answer = await asyncio.wait_for(post(site, raw), 2)
+    assert answer.code == ("invalid_json" if raw else "invalid_request")
+
+
+@pytest.mark.parametrize("raw", ["null", "[]", '"text"', "5", "true"])
+async def test_a_body_that_is_no_object_is_refused(site: Site, raw: str) -> None:
+    answer = await post(site, raw)
+    assert answer.places == {("", "type")}
+
+
+@pytest.mark.parametrize(
+    "raw, rule", [("-0", "range"), ("-0.0", "range"), ("30.0", ""), ("3e1", ""), ("300e-1", "")]
+)
+async def test_a_whole_number_may_be_written_with_a_point(site: Site, raw: str, rule: str) -> None:
+    body = json.dumps(a_request())[:-1] + f', "expiresInDays": {raw}}}'
+    answer = await post(site, body)
+    if rule:
+        assert answer.places == {("/expiresInDays", rule)}
+    else:
+        assert (await site.get(answer.body["id"]))["expiresInDays"] == 30
+
+
+# ---------- A5 to A8: text, addresses, names ----------
+
+
+async def test_a_title_of_200_emoji_with_joiners_goes_all_the_way(site: Site) -> None:
+    title = ("👩\u200d🌾" * 67)[:200]
+    assert len(title) == 200
+    completed = await site.completed(title=title)
+    assert completed["title"] == title
+    sealed = await site.bytes_of(completed["id"], "sealed")
+    verdict = await site.runtime.pdf.verify(sealed, (), site.clock.now(), site.runtime.roots)
+    assert verdict["result"] == "valid"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Bob\r\nBcc: evil@x.test",
+        "Bob\nBcc: evil@x.test",
+        "Bob\u2028Eve",
+        "Bob\u0085Eve",
+        "Bob\x00",
+        "Bob\x7f",
+    ],
+)
+async def test_a_name_with_a_line_break_is_refused(site: Site, name: str) -> None:
+    answer = await create(site, recipients=[site.signer(name=name)])
+    assert answer.places == {("/recipients/0/name", "format")}
+
+
+async def test_a_name_made_for_headers_reaches_one_mailbox(site: Site) -> None:
+    """What no rule forbids in a name is data all the same."""
+    signer = site.signer(name='Eve" <evil@x.test>, "Bob, evil@x.test; =?utf-8?q?Bcc=3A?=')
+    subject = "Re: =?utf-8?q?=0D=0ABcc=3A_evil=40x.test?= \\r\\nBcc: evil@x.test"
+    await site.sent(recipients=[signer], subject=subject)
+    await site.person(signer["email"])
+    [kept] = [mail for mail in await mails(site) if signer["email"] in mail["To"]]
+    assert [address.addr_spec for address in kept["To"].addresses] == [signer["email"]]
+    assert kept["Bcc"] is None and kept["Cc"] is None
+    assert "\n" not in header(kept.as_bytes(policy=kept.policy.clone(linesep="\r\n")), "Subject")
+
+
+async def mails(site: Site) -> list[Any]:
+    found = [
+        await outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+        for mail in await outbox.list_mails(site.runtime.db, 100)
+    ]
+    return [mail for mail in found if mail is not None]
+
+
+NO_ADDRESS = [
+    "a@b.test,c@d.test",
+    "a@b.test;c@d.test",
+    '"a@b.test>,<c"@d.test',
+    "a@[127.0.0.1]",
+    "a@b",
+    "a@b.test\r\nBcc: c@d.test",
+    "Ada <a@b.test>",
+    "<a@b.test>",
+    "a b@c.test",
+    "a@b..test",
+    "a@.test",
+    "a@-b.test",
+    "@b.test",
+    "a@",
+    "a.@b.test",
+    "a@b.test.",
+    "a@1.2.3.4",
+    "a" * 65 + "@b.test",
+]
+
+
+@pytest.mark.parametrize("address", NO_ADDRESS)
+async def test_what_is_not_one_address_is_refused(site: Site, address: str) -> None:
+    answer = await create(site, recipients=[{"name": "Ada", "email": address}])
+    assert answer.places == {("/recipients/0/email", "format")}
+
+
+async def test_255_characters_are_too_many_for_an_address(site: Site) -> None:
+    address = "a@" + ".".join(["b" * 60] * 4) + ".testtest"
+    assert len(address) == 254
+    assert (await create(site, recipients=[{"name": "Ada", "email": address}])).status == 201
+    answer = await create(site, recipients=[{"name": "Ada", "email": address + "s"}])
+    assert answer.places == {("/recipients/0/email", "length")}
+
+
+async def test_an_internationalised_address_gets_its_mail(site: Site) -> None:
+    assert (await create(site, recipients=[{"name": "Ü", "email": "ü@例え.jp"}])).status == 201
+    document = await site.sent(recipients=[{"name": "Ü", "email": "ü@größe.example"}])
+    assert document["recipients"][0]["email"] == "ü@größe.example"
+
+    async def accepted() -> Any:
+        found = (await site.get(document["id"]))["recipients"][0]["delivery"]
+        return found if found["status"] == "accepted" else None
+
+    assert (await until(accepted, "mail"))["error"] is None
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "..\\..\\boot.ini", "a\u0000.pdf", "..", "a\r\nb.pdf"])
+async def test_a_file_name_leads_nowhere(site: Site, name: str) -> None:
+    answer = await create(site, fileName=name)
+    assert answer.places == {("/fileName", "format")}
+
+
+# ---------- A9 to A11: files ----------
+
+NO_PDF: dict[str, bytes] = {
+    "nothing": b"",
+    "text": b"hello",
+    "a picture": b"\x89PNG\r\n\x1a\n" + b"\0" * 100,
+    "only a head": b"%PDF-1.7\n",
+    "a head and noise": b"%PDF-1.7\n" + bytes(range(256)) * 10,
+    "half a file": made.plain()[: len(made.plain()) // 2],
+}
+
+
+@pytest.mark.parametrize("content", NO_PDF.values(), ids=NO_PDF)
+async def test_what_is_no_pdf_is_refused_with_a_sentence(site: Site, content: bytes) -> None:
+    answer = await with_file(site, content)
+    assert answer.code == "invalid_file" and len(answer.body["error"]["message"]) > 20
+
+
+NO_BASE64 = {
+    "a letter outside the alphabet": b64(made.plain())[:-4] + "!aA=",
+    "the alphabet of URLs": "-_-_",
+    "no padding": b64(b"%PDF-1")[:-1] + "A=A",
+    "too little padding": b64(b"%PDF-1.70")[:-1],
+    "not ASCII": "é" * 4,
+    "another data URL": "data:text/plain;base64," + b64(made.plain()),
+}
+
+
+@pytest.mark.parametrize("text", NO_BASE64.values(), ids=NO_BASE64)
+async def test_what_is_no_base64_is_refused(site: Site, text: str) -> None:
+    assert (await create(site, file=text)).code == "invalid_file"
+
+
+async def test_line_breaks_and_a_data_url_are_tolerated(site: Site) -> None:
+    text = b64(made.plain())
+    folded = "\r\n".join(text[at : at + 76] for at in range(0, len(text), 76))
+    for spelt in (
+        folded,
+        "data:application/pdf;base64," + text,
+        f"\n data:application/pdf;base64,{folded}\n",
+    ):
+        document = await site.created(file=spelt)
+        assert await site.bytes_of(document["id"], "original") == made.plain()
+
+
+def bomb() -> bytes:
+    """Two nested layers of Flate around a page that would unfold to 1 GiB."""
+    piece, pieces, check = b" " * 2**20, 1024, 1
+    layer = zlib.compressobj(9, wbits=-15)
+    block = layer.compress(piece) + layer.flush(zlib.Z_FULL_FLUSH)  # stands for itself, so it may be repeated
+    for _ in range(pieces):
+        check = zlib.adler32(piece, check)
+    inner = b"\x78\xda" + block * pieces + layer.flush() + check.to_bytes(4, "big")
+    with made.blank() as pdf:
+        stream = pikepdf.Stream(pdf, zlib.compress(inner, 9))
+        stream.Filter = pikepdf.Array([pikepdf.Name.FlateDecode] * 2)
+        pdf.pages[0].obj.Contents = pdf.make_indirect(stream)
+        return made.written(pdf, stream_decode_level=pikepdf.StreamDecodeLevel.none, compress_streams=False)
+
+
+async def test_a_bomb_is_refused_soon_and_nobody_waits_for_it(site: Site) -> None:
+    content = await asyncio.to_thread(bomb)
+    assert len(content) < 5_000
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    bombing = asyncio.create_task(with_file(site, content))
+    waits = []
+    while not bombing.done():
+        asked = loop.time()
+        async with site.session.get(f"{site.base}/healthz") as answer:
+            assert answer.status == 200
+        waits.append(loop.time() - asked)
+        await asyncio.sleep(0.005)
+    assert (await bombing).code == "invalid_file" and loop.time() - began < 5
+    assert max(waits) < 0.5
+
+
+ACTIVE: dict[str, tuple[Callable[[], bytes], set[str]]] = {
+    "scripts": (made.scripted, {"scripts"}),
+    "a program to launch": (made.launching, {"actions"}),
+    "an attachment": (made.attaching, {"attachments"}),
+    "an owner's restrictions": (made.restricted, {"restrictions"}),
+}
+
+
+@pytest.mark.parametrize("make, words", ACTIVE.values(), ids=ACTIVE)
+async def test_what_acts_is_dropped_and_named_and_the_rest_is_sealed(
+    site: Site, make: Callable[[], bytes], words: set[str]
+) -> None:
+    completed = await site.completed(file=b64(make()))
+    assert set(completed["file"]["removed"]) == words
+    [created] = [entry for entry in await site.trail(completed["id"]) if entry["seq"] == 1]
+    assert set(created["data"]["removed"]) == words
+    sealed = await site.bytes_of(completed["id"], "sealed")
+    for trace in (
+        b"/JavaScript",
+        b"/JS",
+        b"/Launch",
+        b"/EmbeddedFile",
+        b"/OpenAction",
+        b"/Encrypt",
+        b"MZ not",
+    ):
+        assert trace not in sealed
+    with pikepdf.open(io.BytesIO(sealed)) as pdf:
+        assert not pdf.attachments and not pdf.is_encrypted
+    verdict = await site.runtime.pdf.verify(sealed, (), site.clock.now(), site.runtime.roots)
+    assert verdict["result"] == "valid"
+
+
+async def test_dynamic_xfa_is_refused_and_named(site: Site) -> None:
+    answer = await with_file(site, made.dynamic_form())
+    assert answer.code == "file_unsupported" and "XFA" in answer.body["error"]["message"]
+    assert {path for path, _ in answer.places} == {"/file"}
+
+
+@pytest.mark.parametrize("make", [made.signed, made.cleared])
+async def test_a_file_that_was_ever_signed_is_refused(site: Site, make: Callable[[], bytes]) -> None:
+    content = await asyncio.to_thread(make)  # signing runs a loop of its own
+    assert (await with_file(site, content)).code == "file_signed"
+
+
+async def test_a_password_is_asked_for_in_a_sentence(site: Site) -> None:
+    answer = await with_file(site, made.locked())
+    assert answer.code == "file_encrypted" and "password" in answer.body["error"]["message"]
+
+
+async def test_a_disordered_file_is_mended_and_says_so(site: Site) -> None:
+    assert (await site.created(file=b64(made.disordered())))["file"]["repaired"] is True
+
+
+async def test_pages_have_their_limit(site: Site) -> None:
+    assert (await site.created(file=b64(made.written(made.blank(500)))))["pageCount"] == 500
+    assert (await with_file(site, made.written(made.blank(501)))).code == "too_many_pages"
+
+
+SIZES = {
+    (3, 3): "201",
+    (2.9, 3): "file_unsupported",
+    (14_400, 288): "201",
+    (14_401, 300): "file_unsupported",
+    (3_000, 59): "file_unsupported",
+}
+
+
+@pytest.mark.parametrize("size, code", SIZES.items(), ids=str)
+async def test_a_page_has_sides_that_can_be_shown(site: Site, size: tuple[float, float], code: str) -> None:
+    with made.blank() as pdf:
+        pdf.pages[0].obj.MediaBox = pikepdf.Array([0, 0, *size])
+        answer = await with_file(site, made.written(pdf))
+    assert answer.code == code
