@@ -126,7 +126,7 @@ def _misshapen(number: int, page: Page) -> Problem:
     return Problem(
         "file_unsupported",
         f"{size}; sides must have {SIDE[0]} to {SIDE[1]:,} points, and one at most {RATIO} times those of the other.",
-        details=[Detail("/file", f"{size}.", "page_size")],
+        details=[Detail("/file", f"{size}.", "range")],
     )
 
 

@@ -77,7 +77,7 @@ def refuse_dynamic(pdf: Pdf) -> None:
             "file_unsupported",
             "The file is a dynamic form (XFA), whose pages exist only in the program that fills it in; "
             "print it to a PDF and send that.",
-            details=[Detail("/file", "The file is a dynamic XFA form.", "xfa")],
+            details=[Detail("/file", "The file is a dynamic XFA form.", "format")],
         )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.site import Answer, Site, a_request, gather
+from tests.api.site import Answer, Site, a_config, a_request, gather, running
 from tests.journeys.api import until
 from tests.web.wire import Wire, ask, request
 
@@ -151,3 +151,15 @@ async def test_a_client_that_leaves_finds_the_effect_or_none_of_it(site: Site) -
     for number in range(20):
         assert (await until(partial(settled, number), "answer")).status == 201
     assert await documents(site) == before + 20
+
+
+async def test_a_restart_forgets_neither_the_effect_nor_its_answer(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    config = a_config(tmp_path_factory.mktemp("restart"))
+    async with running(config) as site:
+        key, first = site.key, await create(site, "restart")
+    async with running(config) as site:
+        again = await create(site, "restart", key=key)
+        assert again.content == first.content and again.headers["idempotent-replayed"] == "true"
+        assert await documents(site) == 1

@@ -11,6 +11,9 @@ import pytest
 import pytest_asyncio
 from PIL import Image
 
+from esign.entropy import new_token
+from esign.store import links
+from esign.store.database import Transaction
 from tests.api.site import Answer, Site, gather
 from tests.journeys.api import Person, a_signature, until
 from tests.web.wire import ask
@@ -367,12 +370,31 @@ async def test_twenty_simultaneous_completions_have_one_winner(site: Site) -> No
 async def test_nobody_acts_out_of_turn(site: Site) -> None:
     first, second = site.signer(order=1), site.signer(order=2)
     document = await site.sent(recipients=[first, second])
-    one = await site.person(first["email"])
-    assert (await site.get(document["id"]))["recipients"][1]["status"] == "created"
-    await one.sign()
-    two = await site.person(second["email"])
-    await two.sign()
+    early = await handed_out(site, document, 1)
+    await delivered(site, document)
+    before = await state(site, document)
+    assert await early.state() == "waiting"
+    body = {"answers": {"signature": a_signature()}, "consent": "0" * 64}
+    for act, given in (("view", {}), ("complete", body), ("decline", {})):
+        assert (await post(site, early, act, given)).code == "recipient_not_active"
+    for rest in ("/pages/1.webp", "/original.pdf", "/sealed.pdf"):
+        assert (await ask(site.port, "GET", early.link.removeprefix(site.base) + rest)).status in (404, 409)
+    assert await state(site, document) == before
+    await (await site.person(first["email"])).sign()
+    await early.sign()
     assert (await site.sealed(document["id"]))["status"] == "completed"
+
+
+async def handed_out(site: Site, document: Any, number: int) -> Person:
+    """One who holds a link before it was mailed, as a sender may hand it out."""
+    token = new_token()
+    link = links.Link(document["recipients"][number]["id"], document["id"], "sender")
+
+    async def write(tx: Transaction) -> None:
+        await links.add(tx, token, link, site.clock.now())
+
+    await site.runtime.db.write(write)
+    return Person(site.session, f"{site.base}/s/{token}")
 
 
 async def test_a_refusal_ends_the_document_for_everybody(site: Site) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 from tests.web.signing.client import LINK, application
 from tests.web.signing.port import MemoryPort
@@ -26,6 +26,7 @@ ARGS = [
     "--disable-sync",
 ]
 CHROMIUM = "/usr/bin/chromium"
+LEFT = "net::ERR_ABORTED"  # the page was left before the answer came; no fault
 
 
 @contextmanager
@@ -60,16 +61,20 @@ def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Visits:
-    """Opens links; remembers what the pages' consoles said, which must be nothing but what was excused."""
+    """Opens links; remembers errors of the pages and failed requests: there must be none but what was excused."""
 
     def __init__(self, browser: Browser) -> None:
         self.browser = browser
         self.open = ExitStack()
         self.said: list[str] = []
 
-    def __call__(
+    def __call__(self, port: MemoryPort, **how: Any) -> Page:
+        """The link of a server of its own."""
+        return self.at(self.open.enter_context(serving(port)), **how)
+
+    def at(
         self,
-        port: MemoryPort,
+        address: str,
         *,
         width: int = 360,
         height: int = 740,
@@ -78,7 +83,6 @@ class Visits:
         clock: bool = False,
         **more: Any,
     ) -> Page:
-        address = self.open.enter_context(serving(port))
         context = self.browser.new_context(
             viewport={"width": width, "height": height},
             device_scale_factor=2 if width < 600 else 1,
@@ -95,8 +99,13 @@ class Visits:
             if message.type in ("error", "warning") and not (excused and excused in message.text):
                 self.said.append(message.text)
 
+        def failed(request: Request) -> None:
+            if not excused and request.failure != LEFT:
+                self.said.append(f"{request.url}: {request.failure}")
+
         page.on("console", heard)
         page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.on("requestfailed", failed)
         if clock:
             page.clock.install()
         page.goto(address)

@@ -150,6 +150,13 @@ def test_a_line_put_in_later_is_noticed() -> None:
     assert not audit.is_intact([*trail[:2], again, *trail[2:]])
 
 
+@pytest.mark.parametrize("numbers", [(2, 3), (0, 1), (1, 1), (1, 3)])
+def test_lines_are_numbered_from_one_without_a_gap(numbers: tuple[int, int]) -> None:
+    first = audit.entry(FACTS[0], "doc_1", numbers[0], audit.START, bytes(16))
+    second = audit.entry(FACTS[1], "doc_1", numbers[1], first.hash, bytes(16))
+    assert not audit.is_intact([first, second])
+
+
 def test_a_rewritten_line_does_not_fit_the_one_after_it() -> None:
     trail = chain(*FACTS)
     trail[1] = audit.entry(replace(FACTS[1], at=NOW), "doc_1", 2, trail[0].hash, bytes(16))

@@ -281,8 +281,9 @@ def test_finishing_locks_what_the_recipient_gave() -> None:
 
 def test_who_viewed_before_keeps_that_time() -> None:
     document = a_document(a_recipient(status=VIEWED), status=Status.SENT)
-    outcome = complete(document, first(document))
+    outcome = complete(document, replace(first(document), ink=TYPED))
     assert first(outcome.document).viewed_at == NOW
+    assert first(outcome.document).ink == TYPED
     assert types(outcome) == ["recipient.consented", "recipient.completed"]
 
 

@@ -76,7 +76,7 @@ async def test_a_refusal_comes_back_with_its_details(workers: Workers, limits: L
     with pytest.raises(Problem) as refusal:
         await workers.inspect(made.giant(), limits)
     assert refusal.value.code == "file_unsupported"
-    assert refusal.value.details[0].rule == "page_size"
+    assert refusal.value.details[0].rule == "range"
 
 
 async def test_a_file_that_brings_its_worker_down_is_refused_as_too_complex(limits: Limits) -> None:

@@ -5,8 +5,8 @@ import fcntl
 import os
 import resource
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -206,7 +206,7 @@ async def test_many_reads_at_once_each_get_their_own_answer(db: Database) -> Non
     await asyncio.sleep(0)
     reading[7].cancel()
     wrong = asyncio.create_task(db.all("SELECT * FROM nowhere"))
-    results = await asyncio.gather(*reading, wrong, return_exceptions=True)
+    results = await asyncio.wait_for(asyncio.gather(*reading, wrong, return_exceptions=True), 20)
     assert isinstance(results.pop(), sqlite3.OperationalError)
     assert isinstance(results.pop(7), asyncio.CancelledError)
     assert results == [n for n in range(300) if n != 7]
@@ -321,6 +321,19 @@ async def test_nobody_of_a_group_that_met_a_full_disk_is_told_it_was_written(pai
     assert await whole(pairs) == []
 
 
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL])
+async def test_what_passes_takes_its_group_back_and_the_next_write_finds_nothing_open(
+    pairs: Database, code: int
+) -> None:
+    error = sqlite3.OperationalError("somebody else is at it")
+    error.sqlite_errorcode = code
+    results = await asyncio.gather(put(pairs, 1), put(pairs, 2, error), return_exceptions=True)
+    assert [getattr(result, "code", result) for result in results] == ["unavailable"] * 2
+    assert await put(pairs, 3) == 3
+    assert await whole(pairs) == [3]
+    assert not pairs.failed.done()
+
+
 @contextmanager
 def largest_file(size: int) -> Iterator[None]:
     """Every write beyond `size` bytes of any file of this process fails, as on a broken disk."""
@@ -334,19 +347,22 @@ def largest_file(size: int) -> Iterator[None]:
 
 async def test_after_a_failed_write_of_the_disk_nothing_is_acknowledged_any_more(tmp_path: Path) -> None:
     path = tmp_path / FILE
-    db = await open_database(path)
-    await db.write(put_table)
-    await put(db, 1)
+    async with opened(path) as db:
+        await db.write(put_table)
+        await put(db, 1)
+        await break_the_disk(db, path)
+
+    async with opened(path) as again:
+        assert await whole(again) == [1]
+
+
+async def break_the_disk(db: Database, path: Path) -> None:
     with largest_file(path.with_name(FILE + "-wal").stat().st_size + 8192):
         results = await asyncio.gather(put(db, 2), db.write(put_much), put(db, 3), return_exceptions=True)
         assert [getattr(result, "code", result) for result in results] == ["unavailable"] * 3
         assert isinstance(db.failed.exception(), StorageFailed)
     with pytest.raises(Problem, match="unavailable"):
         await put(db, 4)
-    await db.close()
-
-    async with opened(path) as again:
-        assert await whole(again) == [1]
 
 
 async def put_table(tx: Transaction) -> None:
@@ -379,12 +395,16 @@ class Refusing:
         raise error
 
 
-async def with_refusing_checkpoints(path: Path, code: int) -> tuple[Database, Refusing]:
+@asynccontextmanager
+async def refusing_checkpoints(path: Path, code: int) -> AsyncIterator[tuple[Database, Refusing]]:
     database.prepare(path)
     writer: Any = Refusing(await database.connect(path, database.PRAGMAS + database.WRITER_PRAGMAS), code)
     db = Database(path, writer, Readers(path, 1, database.PRAGMAS))
-    await db.write(put_table)
-    return db, writer
+    try:
+        await db.write(put_table)
+        yield db, writer
+    finally:
+        await db.close()
 
 
 async def put_a_large_log(tx: Transaction) -> None:
@@ -393,23 +413,21 @@ async def put_a_large_log(tx: Transaction) -> None:
 
 
 async def test_a_full_disk_at_a_checkpoint_leaves_the_log_and_goes_on(tmp_path: Path) -> None:
-    db, writer = await with_refusing_checkpoints(tmp_path / FILE, sqlite3.SQLITE_FULL)
-    await db.write(put_a_large_log)
-    await put(db, 0)
-    assert writer.asked > 0
-    assert not db.failed.done()
-    await db.close()
+    async with refusing_checkpoints(tmp_path / FILE, sqlite3.SQLITE_FULL) as (db, writer):
+        await db.write(put_a_large_log)
+        await put(db, 0)
+        assert writer.asked > 0
+        assert not db.failed.done()
 
 
 async def test_a_broken_disk_at_a_checkpoint_stops_the_program(tmp_path: Path) -> None:
-    db, writer = await with_refusing_checkpoints(tmp_path / FILE, sqlite3.SQLITE_IOERR | (3 << 8))
-    await db.write(put_a_large_log)
-    with pytest.raises(StorageFailed):
-        await db.failed
-    assert writer.asked == 1
-    with pytest.raises(Problem, match="unavailable"):
-        await put(db, 1)
-    await db.close()
+    async with refusing_checkpoints(tmp_path / FILE, sqlite3.SQLITE_IOERR | (3 << 8)) as (db, writer):
+        await db.write(put_a_large_log)
+        with pytest.raises(StorageFailed):
+            await asyncio.wait_for(db.failed, 10)
+        assert writer.asked == 1
+        with pytest.raises(Problem, match="unavailable"):
+            await put(db, 1)
 
 
 class Unforeseen(BaseException):
@@ -418,15 +436,15 @@ class Unforeseen(BaseException):
 
 @pytest.mark.parametrize("error", [MemoryError(), Unforeseen()])
 async def test_whatever_ends_the_writer_nobody_waits_for_it(tmp_path: Path, error: BaseException) -> None:
-    db, writer = await with_refusing_checkpoints(tmp_path / FILE, sqlite3.SQLITE_FULL)
-    writer.at_commit = error
-    results = await asyncio.gather(put(db, 1), put(db, 2), return_exceptions=True)
-    assert [getattr(result, "code", result) for result in results] == ["unavailable"] * 2
-    assert isinstance(db.failed.exception(), StorageFailed)
-    assert await whole(db) == []
-    with pytest.raises(Problem, match="unavailable"):
-        await put(db, 3)
-    await db.close()
+    async with refusing_checkpoints(tmp_path / FILE, sqlite3.SQLITE_FULL) as (db, writer):
+        writer.at_commit = error
+        both = asyncio.gather(put(db, 1), put(db, 2), return_exceptions=True)
+        results = await asyncio.wait_for(both, 10)
+        assert [getattr(result, "code", result) for result in results] == ["unavailable"] * 2
+        assert isinstance(db.failed.exception(), StorageFailed)
+        assert await whole(db) == []
+        with pytest.raises(Problem, match="unavailable"):
+            await put(db, 3)
 
 
 async def test_a_large_log_is_brought_into_the_file(tmp_path: Path) -> None:
@@ -461,10 +479,10 @@ async def test_reads_that_are_not_answered_before_the_end_are_refused(tmp_path: 
     reading = [asyncio.create_task(db.all("SELECT 1 AS one")) for _ in range(200)]
     await asyncio.sleep(0)
     await db.close()
-    answers = await asyncio.gather(*reading, return_exceptions=True)
+    answers = await asyncio.wait_for(asyncio.gather(*reading, return_exceptions=True), 10)
     assert {getattr(a, "code", "answered") for a in answers} <= {"answered", "unavailable"}
     with pytest.raises(Problem, match="unavailable"):
-        await db.all("SELECT 1")
+        await asyncio.wait_for(db.all("SELECT 1"), 10)
 
 
 # ---------- two at once ----------
@@ -484,9 +502,9 @@ async def test_a_write_waits_while_another_process_holds_the_advisory_lock(
     handle = os.open(tmp_path / "write.lock", os.O_RDWR)
     fcntl.flock(handle, fcntl.LOCK_EX)
     writing = asyncio.create_task(put(pairs, 1))
-    for _ in range(20):
-        assert await whole(pairs) == []
-    assert not writing.done()
+    done, _ = await asyncio.wait({writing}, timeout=0.2)
+    assert not done
+    assert await whole(pairs) == []
     os.close(handle)
     assert await writing == 1
 

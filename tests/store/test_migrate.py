@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from esign.store import migrate
-from esign.store.database import FILE, open_database, opened
+from esign.store.database import FILE, opened
 
 NEWEST = migrate.scripts()[-1][0]
 
@@ -79,7 +79,7 @@ async def test_a_newer_schema_is_refused_and_not_touched(tmp_path: Path) -> None
         connection.execute(f"PRAGMA user_version = {NEWEST + 1}")
     before = files(tmp_path)
     with pytest.raises(migrate.NewerSchema, match=str(NEWEST + 1)):
-        await open_database(path)
+        await make(path)
     assert files(tmp_path) == before
 
 
@@ -100,7 +100,7 @@ async def test_the_database_of_another_program_is_refused_and_not_touched(
         connection.executescript(script)
     before = files(tmp_path)
     with pytest.raises(migrate.ForeignDatabase):
-        await open_database(path)
+        await make(path)
     assert files(tmp_path) == before
 
 
@@ -109,5 +109,5 @@ async def test_a_file_that_is_no_database_is_refused_and_not_touched(tmp_path: P
     path.write_bytes(b"These are my notes and not a database. " * 100)
     before = files(tmp_path)
     with pytest.raises(sqlite3.DatabaseError, match="not a database"):
-        await open_database(path)
+        await make(path)
     assert files(tmp_path) == before

@@ -14,8 +14,8 @@ from starlette.responses import Response
 
 from esign.core.apikey import Scope
 from esign.web import openapi
+from esign.web.api import audit_replies, documents, events, webhooks
 from esign.web.api import document_replies as replies
-from esign.web.api import documents, events, webhooks
 from esign.web.endpoint import Call, Endpoint
 
 V1 = "/api/v1"
@@ -105,7 +105,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "GET",
         f"{V1}/documents/{{id}}/audit",
         documents.trail,
-        replies.present_trail,
+        audit_replies.present_trail,
         summary="Get the audit trail of a document",
         tag="Documents",
         scope=Scope.DOCUMENTS_READ,

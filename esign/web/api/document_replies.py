@@ -2,9 +2,8 @@
 
 from typing import Any, Literal
 
-from pydantic import ConfigDict, JsonValue
+from pydantic import ConfigDict
 
-from esign.core.audit import Entry
 from esign.core.document import Document, Recipient
 from esign.web.api import examples, field_replies
 from esign.web.api.field_replies import AnyFieldReply
@@ -137,37 +136,6 @@ class FileDescriptor(Reply):
     expires_at: Moment
 
 
-class ActorReply(Reply):
-    kind: Literal["member", "api_key", "recipient", "system"]
-    id: str | None
-    name: str | None
-    email: str | None
-
-
-class AuditEntryReply(Reply):
-    seq: int
-    at: Moment
-    type: str
-    actor: ActorReply
-    recipient_id: str | None
-    ip: str | None
-    user_agent: str | None
-    data: dict[str, JsonValue]
-    detail: dict[str, JsonValue] | None
-    salt: str | None
-    personal_hash: str
-    prev_hash: str
-    hash: str
-
-
-class AuditPage(Reply):
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.TRAIL]})
-
-    data: list[AuditEntryReply]
-    has_more: bool
-    next_cursor: str | None
-
-
 def present_created(document: Document) -> DocumentCreated:
     return DocumentCreated(id=document.id, status=document.status.value)  # type: ignore[arg-type]  # a new document is draft or sent
 
@@ -209,39 +177,6 @@ def present_file(found: dict[str, Any]) -> FileDescriptor:
         sha256=file.sha256,
         url=found["url"],
         expires_at=found["until"],
-    )
-
-
-def present_trail(found: dict[str, Any]) -> AuditPage:
-    return AuditPage(
-        data=[present_entry(line) for line in found["data"]],
-        has_more=found["next"] is not None,
-        next_cursor=found["next"],
-    )
-
-
-def present_entry(line: Entry) -> AuditEntryReply:
-    personal = line.personal or {}
-    actor = personal.get("actor") or {}
-    return AuditEntryReply(
-        seq=line.seq,
-        at=line.at,
-        type=line.type,
-        actor=ActorReply(
-            kind=line.actor_kind,  # type: ignore[arg-type]  # the kinds of an actor
-            id=line.actor_id,
-            name=actor.get("name"),
-            email=actor.get("email"),
-        ),
-        recipient_id=line.recipient_id,
-        ip=personal.get("ip"),
-        user_agent=personal.get("userAgent"),
-        data=dict(line.data),
-        detail=personal.get("detail"),
-        salt=line.salt.hex() if line.salt else None,
-        personal_hash=line.personal_hash.hex(),
-        prev_hash=line.prev_hash.hex(),
-        hash=line.hash.hex(),
     )
 
 

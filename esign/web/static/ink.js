@@ -111,6 +111,8 @@ canvas.addEventListener("pointermove", (event) => {
   for (const each of events.length ? events : [event]) strokes.at(-1).push(at(each));
   draw();
 });
+// A quick stroke is no fling: without this a browser may swallow the press that follows it.
+canvas.addEventListener("touchstart", (event) => event.preventDefault());
 for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => { drawing = false; });
 
 function drawn() {

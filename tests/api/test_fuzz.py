@@ -1,0 +1,108 @@
+"""Whatever stands anywhere in a body, the answer is a refusal in the contract's words or a document."""
+
+import copy
+import json
+import string
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from esign.core.errors import Problem
+from esign.web import strict_json
+from esign.web.api.document_requests import CreateDocument, problems_across
+from esign.web.api.webhooks import CreateWebhook
+from esign.web.validation import RULES, check
+
+FIELD = {"page": 1, "x": 1.5, "y": 2, "width": 3, "height": 4, "key": "k", "label": "l", "fontSize": 9}
+BODY: dict[str, Any] = {
+    "fileName": "a.pdf",
+    "file": "AAAA",
+    "title": "t",
+    "expiresInDays": 3,
+    "reminders": {"enabled": True, "max": 1},
+    "redirectUrl": "https://example.com/",
+    "metadata": {"a": "b"},
+    "recipients": [
+        {
+            "name": "Ada",
+            "email": "ada@example.test",
+            "order": 2,
+            "fields": [
+                {"type": "signature", **FIELD, "allowed": ["drawn"]},
+                {"type": "date", **FIELD, "min": "2026-01-01", "max": "2026-12-31", "value": "2026-02-02"},
+                {"type": "text", **FIELD, "minLength": 1, "maxLength": 5, "value": "abc", "readOnly": True},
+                {"type": "number", **FIELD, "min": 1, "max": 2, "decimals": 1, "value": "1.5"},
+                {"type": "checkbox", **FIELD, "group": "g", "minChecked": 1, "maxChecked": 1, "value": True},
+                {"type": "radio", **FIELD, "options": ["a", "b"], "value": "a"},
+            ],
+        }
+    ],
+}
+
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=20)
+    | st.sampled_from(["https://[", "https://[::1", "a@[", "\u2028", "1" * 40, "9999-99-99", "-0", "0" * 31])
+)
+names = st.text(string.printable, max_size=6)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(string.printable, max_size=6), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in a JSON value."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for step, each in inner for place in places(each, (*path, step)))]
+
+
+def replaced(body: Any, path: tuple[Any, ...], value: Any) -> Any:
+    if not path:
+        return value
+    changed = copy.deepcopy(body)
+    node = changed
+    for step in path[:-1]:
+        node = node[step]
+    node[path[-1]] = value
+    return changed
+
+
+def judged(model: Any, body: Any) -> Any:
+    """The checked body; None where it was refused as it should be."""
+    try:
+        return check(model, strict_json.load(json.dumps(body).encode()))
+    except Problem as problem:
+        assert problem.status == 400 and problem.code in ("invalid_request", "invalid_json")
+        for detail in problem.details:
+            assert detail.rule in RULES and detail.message and (not detail.path or detail.path[0] == "/")
+            detail.path.encode()
+        return None
+
+
+@settings(max_examples=600, deadline=None)
+@given(place=st.sampled_from(places(BODY)), value=values)
+def test_no_value_anywhere_in_a_document_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
+    made = judged(CreateDocument, replaced(BODY, place, value))
+    if made is not None:
+        recipients = tuple(recipient.to_recipient(0) for recipient in made.recipients)
+        assert all(detail.rule in RULES for detail in problems_across(recipients, 50, 500))
+
+
+@settings(max_examples=200, deadline=None)
+@given(place=st.sampled_from(places({"url": "u", "events": ["*"]})), value=values)
+def test_no_value_anywhere_in_a_webhook_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
+    judged(CreateWebhook, replaced({"url": "https://a.test", "events": ["*"]}, place, value))
+
+
+def test_the_body_that_these_start_from_is_one() -> None:
+    made = judged(CreateDocument, BODY)
+    assert made is not None and len(made.recipients[0].to_recipient(0).fields) == 6
