@@ -10,7 +10,6 @@ from typing import Any
 from esign.actions import printing
 from esign.actions.transition import Keep, transition
 from esign.core import lifecycle
-from esign.core.account import Organisation
 from esign.core.audit import Entry
 from esign.core.document import Actor, Document, File, Mode, Origin, Recipient, Reminders, Status
 from esign.core.errors import Problem
@@ -18,9 +17,9 @@ from esign.core.instant import DAY, SECOND, Instant
 from esign.core.outcome import Outcome
 from esign.core.placement import out_of_bounds
 from esign.entropy import new_id
-from esign.pdf.inspection import Limits
+from esign.pdf.inspection import Inspection, Limits
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, events, mails, outcomes
+from esign.store import blobs, documents, events, mails, outcomes
 from esign.store.database import Transaction
 from esign.store.documents import Place
 
@@ -61,33 +60,7 @@ async def create(
     contents = (order.file, inspection.prepared, *inspection.images)
     hashes = await asyncio.to_thread(sha256_of, contents)
     now = runtime.clock.now()
-    document = Document(
-        id=new_id("doc", now),
-        organisation_id=owner.organisation_id,
-        mode=owner.mode,
-        title=order.title,
-        file=File(
-            name=order.file_name,
-            uploaded=hashes[0],
-            prepared=hashes[1],
-            pages=inspection.pages,
-            images=tuple(hashes[2:]),
-            repaired=inspection.repaired,
-            removed=inspection.removed,
-        ),
-        created_by=actor,
-        created_at=now,
-        updated_at=now,
-        recipients=order.recipients,
-        subject=order.subject,
-        message=order.message,
-        locale=order.locale,
-        expires_in_days=order.expires_in_days,
-        reminders=order.reminders,
-        redirect_url=order.redirect_url,
-        external_id=order.external_id,
-        metadata=order.metadata or {},
-    )
+    document = draft(owner, actor, order, file_of(order.file_name, inspection, hashes), now)
     check_placement(document)
 
     async def write(tx: Transaction) -> Document:
@@ -101,6 +74,42 @@ async def create(
     created = await runtime.db.write(write)
     runtime.bell.ring()
     return created
+
+
+def file_of(name: str, inspection: Inspection, hashes: Sequence[str]) -> File:
+    """`hashes` are those of the upload, of the normalised file and of each page's picture."""
+    uploaded, prepared, *images = hashes
+    return File(
+        name=name,
+        uploaded=uploaded,
+        prepared=prepared,
+        pages=inspection.pages,
+        images=tuple(images),
+        repaired=inspection.repaired,
+        removed=inspection.removed,
+    )
+
+
+def draft(owner: Owner, actor: Actor, order: Order, file: File, now: Instant) -> Document:
+    return Document(
+        id=new_id("doc", now),
+        organisation_id=owner.organisation_id,
+        mode=owner.mode,
+        title=order.title,
+        file=file,
+        created_by=actor,
+        created_at=now,
+        updated_at=now,
+        recipients=order.recipients,
+        subject=order.subject,
+        message=order.message,
+        locale=order.locale,
+        expires_in_days=order.expires_in_days,
+        reminders=order.reminders,
+        redirect_url=order.redirect_url,
+        external_id=order.external_id,
+        metadata=order.metadata or {},
+    )
 
 
 def sha256_of(contents: Sequence[bytes]) -> list[str]:
@@ -129,12 +138,12 @@ async def send(
     revision: int | None = None,
 ) -> Document:
     """Out for signature (D4), if it still has that `revision`; refused while a text of it could not be printed."""
-    draft = await get(runtime, owner, document_id)
-    if revision is not None and revision != draft.revision:
-        raise Problem("revision_mismatch", current_status=draft.status)
-    lifecycle.require(draft, Status.DRAFT)
-    if details := [*lifecycle.not_ready(draft), *await printing.problems(runtime, draft)]:
-        raise Problem("document_not_ready", details=details[:100], current_status=draft.status)
+    found = await get(runtime, owner, document_id)
+    if revision is not None and revision != found.revision:
+        raise Problem("revision_mismatch", current_status=found.status)
+    lifecycle.require(found, Status.DRAFT)
+    if details := [*lifecycle.not_ready(found), *await printing.problems(runtime, found)]:
+        raise Problem("document_not_ready", details=details[:100], current_status=found.status)
     await check_mail_quota(runtime, owner)
     now = runtime.clock.now()
 
@@ -143,7 +152,7 @@ async def send(
 
     def decide(document: Document) -> Outcome:
         lifecycle.require(document, Status.DRAFT)
-        if document.revision != draft.revision:  # what was checked above is no longer what would be sent
+        if document.revision != found.revision:  # what was checked above is no longer what would be sent
             raise Problem("revision_mismatch", current_status=document.status)
         return lifecycle.send(document, actor, origin, now)
 
@@ -211,10 +220,6 @@ async def trail(
     return found[:limit], len(found) > limit
 
 
-async def organisation_of(runtime: Runtime, document: Document) -> Organisation:
-    return await accounts.get_organisation(runtime.db, document.organisation_id)
-
-
 def reminders_of(runtime: Runtime, **given: Any) -> Reminders:
     """The installation's reminders with what a caller gave put in, each member by itself."""
     defaults = runtime.config.reminders
@@ -228,9 +233,3 @@ def reminders_of(runtime: Runtime, **given: Any) -> Reminders:
         ),
         **{name: value for name, value in given.items() if value is not None},
     )
-
-
-def is_closed_long_ago(document: Document, now: Instant, kept: Instant) -> bool:
-    """Whether the links of a document that ended have run out, `kept` milliseconds after its end."""
-    ended = document.completed_at or document.closed_at
-    return ended is not None and now >= ended + kept

@@ -227,21 +227,6 @@ def seal_failed(document: Document, reason: str, now: Instant) -> tuple[Outcome,
     return Outcome(document, events), now + wait
 
 
-def delivery_failed(document: Document, recipient: Recipient, reason: str, now: Instant) -> Outcome:
-    """The mail server refused the address for good; the status stays (contract 2.2)."""
-    failed = replace(recipient, delivery=Delivery.FAILED, delivery_at=now, delivery_error=reason)
-    return Outcome(
-        replace(document, updated_at=now).with_recipient(failed),
-        (Event("recipient.delivery_failed", now, SYSTEM, recipient.id, detail={"reason": reason}),),
-    )
-
-
-def delivered(document: Document, recipient: Recipient, now: Instant) -> Outcome:
-    """The mail server took the letter."""
-    taken = replace(recipient, delivery=Delivery.ACCEPTED, delivery_at=now, delivery_error=None)
-    return Outcome(document.with_recipient(taken))
-
-
 def invite_next(outcome: Outcome, now: Instant) -> Outcome:
     """Invite the lowest group that has not been asked, once every group before it is done."""
     document = outcome.document

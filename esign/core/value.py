@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from esign.core.document import INK, Field, FieldType, Ink, Recipient, Value
+from esign.core.document import INK, Field, FieldType, Ink, Recipient, Role, Value
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 
@@ -82,7 +82,7 @@ def fill(
 
 def needs_signature(recipient: Recipient) -> bool:
     """Whether the signature has to be asked for apart from the fields (contract 1, row 2.2)."""
-    return recipient.role == "signer" and not any(f.type is FieldType.SIGNATURE for f in recipient.fields)
+    return recipient.role is Role.SIGNER and not any(f.type is FieldType.SIGNATURE for f in recipient.fields)
 
 
 def answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value | None:

@@ -1,14 +1,9 @@
 """What a request with an Idempotency-Key did, stored in the transaction of its effect (contract 3.1)."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from esign.core.instant import Instant
-from esign.store.database import Row, Transaction
-
-
-class Reader(Protocol):
-    async def one(self, sql: str, **values: Any) -> Row | None: ...
+from esign.store.database import Reader, Transaction
 
 
 class Taken(Exception):

@@ -7,7 +7,7 @@ built by name and written in camelCase.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, LiteralString
+from typing import Annotated, Any, LiteralString
 
 import idna
 from pydantic import (
@@ -54,7 +54,6 @@ class Schema(BaseModel):
     """Base of every request body and object inside one: `null` for an optional member means absent."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
-    null_is_absent: ClassVar[bool] = True
 
     @classmethod
     def __get_pydantic_core_schema__(
@@ -69,16 +68,10 @@ class Schema(BaseModel):
             return given
         if len(given) > len(cls.model_fields) + UNKNOWN_MEMBERS:
             raise refusal("unknown_member", "This object has far too many members.")
-        if not cls.null_is_absent or None not in given.values():
+        if None not in given.values():
             return given
         optional = {field.alias for field in cls.model_fields.values() if not field.is_required()}
         return {name: value for name, value in given.items() if value is not None or name not in optional}
-
-
-class Patch(Schema):
-    """Base of a PATCH body: absent means unchanged (see `model_fields_set`), `null` means cleared."""
-
-    null_is_absent: ClassVar[bool] = False
 
 
 class Query(BaseModel):
@@ -186,5 +179,5 @@ Moment = Annotated[
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-11-21T00:14:00.123Z"]}),
 ]
 """An instant in an answer, as a time."""
-Limit = Annotated[int, BeforeValidator(digits), Field(ge=1, le=100)]
+Limit = Annotated[Annotated[int, Field(ge=1, le=100)], BeforeValidator(digits)]
 """`?limit` of a list."""
