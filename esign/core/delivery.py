@@ -10,7 +10,7 @@ from esign.core.outcome import Event, Outcome
 def delivered(document: Document, recipient: Recipient, now: Instant) -> Outcome:
     """The mail server took the letter."""
     taken = replace(recipient, delivery=Delivery.ACCEPTED, delivery_at=now, delivery_error=None)
-    return Outcome(document.with_recipient(taken))
+    return Outcome(replace(document, updated_at=now).with_recipient(taken))
 
 
 def delivery_failed(document: Document, recipient: Recipient, reason: str, now: Instant) -> Outcome:

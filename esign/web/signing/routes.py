@@ -110,6 +110,8 @@ class Link:
         return attachment(*await self.actions.original(runtime(request), token(request)))
 
     async def sealed(self, request: Request) -> Response:
+        if request.method == "HEAD":  # nothing is handed out, so nothing is noted
+            return await self.status(request)
         return attachment(*await self.actions.sealed(runtime(request), token(request), origin(request)))
 
 
