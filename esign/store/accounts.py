@@ -6,8 +6,10 @@ from typing import Any, Protocol
 from esign.core.account import Organisation
 from esign.core.apikey import ApiKey, Scope
 from esign.core.document import Mode
+from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.store.database import Row, Transaction
+from esign.store.documents import Place
 
 KEY = """
     SELECT k.id, k.organisation_id, k.mode, k.name, k.hint, k.scopes, k.created_at, k.expires_at,
@@ -60,6 +62,42 @@ async def keys_of(reader: Reader, organisation_id: str) -> list[ApiKey]:
         organisation_id=organisation_id,
     )
     return [load_key(row) for row in rows]
+
+
+async def get_own_key(reader: Reader, organisation_id: str, mode: Mode, key_id: str) -> ApiKey:
+    """The key of this organisation and mode; any other id is `not_found` (I5)."""
+    row = await reader.one(
+        f"{KEY} WHERE k.id = :id AND k.organisation_id = :organisation_id AND k.mode = :mode",
+        id=key_id,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    if row is None:
+        raise Problem("not_found")
+    return load_key(row)
+
+
+async def find_keys(
+    reader: Reader, organisation_id: str, mode: Mode, limit: int, after: Place | None = None
+) -> list[ApiKey]:
+    """Up to `limit` keys of one mode, newest first, revoked ones included."""
+    rows = await reader.all(
+        f"""
+        {KEY} WHERE k.organisation_id = :organisation_id AND k.mode = :mode
+        AND (k.created_at, k.id) < (:created_at, :id)
+        ORDER BY k.created_at DESC, k.id DESC LIMIT :limit
+        """,
+        organisation_id=organisation_id,
+        mode=mode.value,
+        created_at=after.created_at if after else 2**62,
+        id=after.id if after else "",
+        limit=limit,
+    )
+    return [load_key(row) for row in rows]
+
+
+async def rename_key(tx: Transaction, key_id: str, name: str) -> None:
+    await tx.run("UPDATE api_key SET name = :name WHERE id = :id", id=key_id, name=name)
 
 
 async def count_active_keys(reader: Reader, organisation_id: str, now: Instant) -> int:

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from esign.core.apikey import Scope
 from esign.web import openapi
-from esign.web.api import audit_replies, documents, events, webhooks
+from esign.web.api import api_keys, audit_replies, documents, events, webhooks
 from esign.web.api import document_replies as replies
 from esign.web.endpoint import Call, Endpoint
 
@@ -132,6 +132,54 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         summary="Delete a webhook",
         tag="Webhooks",
         scope=Scope.WEBHOOKS_WRITE,
+        idempotent=True,
+    ),
+    Endpoint(
+        "GET",
+        f"{V1}/api-keys",
+        api_keys.find,
+        api_keys.present_page,
+        summary="List API keys",
+        tag="API keys",
+        scope=Scope.ACCOUNT_ADMIN,
+        errors=("invalid_cursor",),
+    ),
+    Endpoint(
+        "GET",
+        f"{V1}/api-keys/{{id}}",
+        api_keys.read,
+        api_keys.present,
+        summary="Get an API key",
+        tag="API keys",
+        scope=Scope.ACCOUNT_ADMIN,
+    ),
+    Endpoint(
+        "PATCH",
+        f"{V1}/api-keys/{{id}}",
+        api_keys.rename,
+        api_keys.present,
+        summary="Rename an API key",
+        tag="API keys",
+        scope=Scope.ACCOUNT_ADMIN,
+        idempotent=True,
+    ),
+    Endpoint(
+        "DELETE",
+        f"{V1}/api-keys/{{id}}",
+        api_keys.revoke,
+        api_keys.present_revoked,
+        summary="Revoke an API key",
+        tag="API keys",
+        scope=Scope.ACCOUNT_ADMIN,
+        idempotent=True,
+    ),
+    Endpoint(
+        "DELETE",
+        f"{V1}/api-keys/current",
+        api_keys.revoke_current,
+        api_keys.present_revoked,
+        summary="Revoke the API key of this request",
+        tag="API keys",
         idempotent=True,
     ),
     Endpoint(
