@@ -59,6 +59,7 @@ class Api:
                 "default": config.limits.requests_per_minute,
                 "create": config.limits.creates_per_minute,
                 "send": config.limits.sends_per_minute,
+                "verify": config.limits.verifies_per_minute,
             },
         )
         self._replays = Replays(runtime.db, runtime.vault, clock, config.limits.idempotency_hours)

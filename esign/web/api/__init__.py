@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from esign.core.apikey import Scope
 from esign.web import openapi
-from esign.web.api import api_keys, audit_replies, documents, events, webhooks
+from esign.web.api import account, api_keys, audit_replies, documents, events, verification, webhooks
 from esign.web.api import document_replies as replies
 from esign.web.endpoint import Call, Endpoint
 
@@ -181,6 +181,25 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         summary="Revoke the API key of this request",
         tag="API keys",
         idempotent=True,
+    ),
+    Endpoint(
+        "GET",
+        f"{V1}/account",
+        account.read,
+        account.present,
+        summary="Get the account of this key",
+        tag="Account",
+    ),
+    Endpoint(
+        "POST",
+        f"{V1}/verify",
+        verification.verify,
+        verification.present,
+        summary="Verify a PDF",
+        tag="Verification",
+        policy="verify",
+        errors=("invalid_file", "file_too_large", "too_many_pages", "file_encrypted"),
+        body_limit="file",
     ),
     Endpoint(
         "GET",

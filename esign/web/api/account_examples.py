@@ -1,6 +1,6 @@
 """One example of every body about keys and the organisation, shown in the description of the API."""
 
-from esign.web.api.examples import CREATED, KEY_ID, SENT, Json
+from esign.web.api.examples import CERTIFICATE, COMPLETED, CREATED, DOCUMENT_ID, KEY_ID, SEALED, SENT, Json
 
 API_KEY: Json = {
     "id": KEY_ID,
@@ -18,3 +18,62 @@ API_KEY: Json = {
 API_KEYS: Json = {"data": [API_KEY], "hasMore": False, "nextCursor": None}
 RENAME: Json = {"name": "CRM, Berlin office"}
 REVOKED: Json = {"id": KEY_ID}
+
+ACCOUNT: Json = {
+    "organisation": {"id": "org_01kzsz0a1b2c3d4e5f6g7h8j9k", "name": "Fernhill Gardens", "plan": "business"},
+    "mode": "live",
+    "key": API_KEY,
+    "limits": {
+        "requestsPerMinute": 600,
+        "createsPerMinute": None,
+        "sendsPerMinute": None,
+        "verifiesPerMinute": 30,
+        "authFailuresPerMinute": 20,
+        "remindersPerHour": 1,
+        "emailsPerDay": 2000,
+        "idempotencyHours": 24,
+        "downloadSeconds": 300,
+        "fileBytes": 26214400,
+        "bodyBytes": 37748736,
+        "plainBodyBytes": 1048576,
+        "pages": 500,
+        "recipients": 50,
+        "fields": 500,
+        "webhooks": 20,
+        "apiKeys": 50,
+        "eventDays": 30,
+        "linkDays": 30,
+        "attachmentBytes": 5242880,
+    },
+}
+VERIFY: Json = {"file": "JVBERi0xLjcKJeLjz9MKMSAwIG9iago8PC9UeXBlL0NhdGFsb2c…"}
+VERIFICATION: Json = {
+    "result": "valid",
+    "sha256": SEALED,
+    "pageCount": 4,
+    "issuedHere": True,
+    "documentId": DOCUMENT_ID,
+    "signatures": [
+        {
+            "fieldName": "Seal",
+            "signerName": "Fernhill Gardens document seal",
+            "signedAt": COMPLETED,
+            "intact": True,
+            "valid": True,
+            "trusted": True,
+            "coverage": "entire_file",
+            "modification": "none",
+            "timestamp": None,
+            "level": "B-B",
+            "certificate": {
+                "subject": "Common Name: Fernhill Gardens document seal",
+                "issuer": "Common Name: Fernhill Gardens authority",
+                "serialNumber": "5d3f0a",
+                "notBefore": CREATED,
+                "notAfter": "2036-11-17T16:02:11.482Z",
+                "sha256": CERTIFICATE,
+            },
+            "reasons": [],
+        }
+    ],
+}
