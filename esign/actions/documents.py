@@ -3,9 +3,8 @@
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 from esign.actions import printing
 from esign.actions.transition import Keep, transition
@@ -213,21 +212,6 @@ async def trail(
 
 async def organisation_of(runtime: Runtime, document: Document) -> Organisation:
     return await accounts.get_organisation(runtime.db, document.organisation_id)
-
-
-def reminders_of(runtime: Runtime, **given: Any) -> Reminders:
-    """The installation's reminders with what a caller gave put in, each member by itself."""
-    defaults = runtime.config.reminders
-    return replace(
-        Reminders(
-            enabled=defaults.enabled,
-            first_after_days=defaults.first_after_days,
-            every_days=defaults.every_days,
-            max=defaults.max,
-            before_expiry_hours=defaults.before_expiry_hours,
-        ),
-        **{name: value for name, value in given.items() if value is not None},
-    )
 
 
 def is_closed_long_ago(document: Document, now: Instant, kept: Instant) -> bool:

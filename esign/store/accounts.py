@@ -1,11 +1,12 @@
 """Organisations and their API keys."""
 
 import json
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from esign.core.account import Organisation
 from esign.core.apikey import ApiKey, Scope
-from esign.core.document import Mode
+from esign.core.document import Mode, Reminders
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.store.database import Row, Transaction
@@ -37,17 +38,33 @@ async def first_organisation(reader: Reader) -> Organisation | None:
 
 
 async def add_organisation(tx: Transaction, organisation: Organisation) -> None:
+    names = Organisation.__slots__
     await tx.run(
-        """
-        INSERT INTO organisation (id, name, locale, time_zone, plan, colour, reply_to, created_at)
-        VALUES (:id, :name, :locale, :time_zone, :plan, :colour, :reply_to, :created_at)
-        """,
-        **{name: getattr(organisation, name) for name in organisation.__slots__},
+        f"INSERT INTO organisation ({', '.join(names)}) VALUES ({', '.join(':' + name for name in names)})",
+        **organisation_row(organisation),
     )
 
 
+async def save_organisation(tx: Transaction, organisation: Organisation) -> None:
+    await tx.run(
+        "UPDATE organisation SET "
+        + ", ".join(f"{name} = :{name}" for name in Organisation.__slots__ if name != "id")
+        + " WHERE id = :id",
+        **organisation_row(organisation),
+    )
+
+
+def organisation_row(organisation: Organisation) -> dict[str, Any]:
+    members = {name: getattr(organisation, name) for name in Organisation.__slots__}
+    reminders = organisation.reminders
+    return members | {"reminders": json.dumps(asdict(reminders)) if reminders else None}
+
+
 def load_organisation(row: Row) -> Organisation:
-    return Organisation(**{name: row[name] for name in Organisation.__slots__})
+    members = {name: row[name] for name in Organisation.__slots__}
+    if members["reminders"] is not None:
+        members["reminders"] = Reminders(**json.loads(members["reminders"]))
+    return Organisation(**members)
 
 
 async def key_by_hash(reader: Reader, key_hash: bytes) -> ApiKey | None:

@@ -43,7 +43,10 @@ async def test_a_live_answer_is_not_replaced_and_takes_the_effect_back(db: Datab
         await add(tx, b"second", NOW + later)
 
     await db.write(
-        lambda tx: tx.run("INSERT INTO organisation VALUES ('org_1', 'n', 'en', 'UTC', NULL, '#', NULL, 1)")
+        lambda tx: tx.run(
+            "INSERT INTO organisation (id, name, locale, time_zone, colour, created_at)"
+            " VALUES ('org_1', 'n', 'en', 'UTC', '#', 1)"
+        )
     )
     with pytest.raises(Taken):
         await db.write(effect)

@@ -14,7 +14,16 @@ from starlette.responses import Response
 
 from esign.core.apikey import Scope
 from esign.web import openapi
-from esign.web.api import account, api_keys, audit_replies, documents, events, verification, webhooks
+from esign.web.api import (
+    account,
+    api_keys,
+    audit_replies,
+    documents,
+    events,
+    settings,
+    verification,
+    webhooks,
+)
 from esign.web.api import document_replies as replies
 from esign.web.endpoint import Call, Endpoint
 
@@ -189,6 +198,25 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         account.present,
         summary="Get the account of this key",
         tag="Account",
+    ),
+    Endpoint(
+        "GET",
+        f"{V1}/settings",
+        settings.read,
+        settings.present,
+        summary="Get the settings of the organisation",
+        tag="Settings",
+        scope=Scope.ACCOUNT_READ,
+    ),
+    Endpoint(
+        "PATCH",
+        f"{V1}/settings",
+        settings.change,
+        settings.present,
+        summary="Change the settings of the organisation",
+        tag="Settings",
+        scope=Scope.ACCOUNT_ADMIN,
+        idempotent=True,
     ),
     Endpoint(
         "POST",

@@ -77,3 +77,16 @@ VERIFICATION: Json = {
         }
     ],
 }
+CHANGE_SETTINGS: Json = {"replyTo": "office@fernhill.example", "brandColour": "#2f6b4f"}
+SETTINGS: Json = {
+    "organisationName": "Fernhill Gardens",
+    "replyTo": "office@fernhill.example",
+    "defaultLocale": "en",
+    "timeZone": "Europe/Berlin",
+    "defaultExpiresInDays": 30,
+    "defaultReminders": {"enabled": True, "firstAfterDays": 3, "everyDays": 4, "max": 5},
+    "brandColour": "#2f6b4f",
+    "retainCompletedDays": 3650,
+    "deleteClosedAfterDays": None,
+    "maxKeyLifetimeDays": None,
+}
