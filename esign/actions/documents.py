@@ -19,7 +19,7 @@ from esign.core.placement import out_of_bounds
 from esign.entropy import new_id
 from esign.pdf.inspection import Limits
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, events, mails, outcomes
+from esign.store import accounts, blobs, documents, events, outcomes, usage
 from esign.store.database import Transaction
 from esign.store.documents import Place
 
@@ -152,7 +152,7 @@ async def send(
 async def check_mail_quota(runtime: Runtime, owner: Owner) -> None:
     """Raise `quota_exceeded` when today's mails are used up; 0 in the settings means no quota."""
     now, quota = runtime.clock.now(), runtime.config.limits.emails_per_day
-    if quota and await mails.sent_today(runtime.db, owner.organisation_id, now) >= quota:
+    if quota and await usage.emails(runtime.db, owner.organisation_id, now // DAY) >= quota:
         raise Problem(
             "quota_exceeded",
             f"The organisation has sent its {quota} emails of today.",

@@ -15,10 +15,11 @@ from esign.core.audit import Entry
 from esign.core.document import Document, Ink, Mode, Recipient, RecipientStatus, Role, Seal, Status
 from esign.core.errors import Problem
 from esign.core.instant import Instant, to_datetime
+from esign.core.usage import Usage
 from esign.pdf.order import Sealed, SealFailed, SealOrder
 from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, events, outbox, outcomes
+from esign.store import accounts, blobs, documents, events, outbox, outcomes, usage
 from esign.store.database import Transaction
 from esign.store.outbox import Job
 
@@ -80,6 +81,8 @@ async def save(runtime: Runtime, job: Job, sealed: Sealed, now: Instant) -> None
             for content, sha256 in zip((sealed.sealed, sealed.certificate), hashes, strict=True):
                 await blobs.add(tx, content, now, sha256)
             await blobs.attach(tx, before.id, *hashes)
+            size = len(sealed.sealed) + len(sealed.certificate)
+            await usage.add(tx, outcomes.meter(before, now), Usage(storage_bytes=size))
             done = Seal(
                 level=sealed.level,
                 sealed_at=now,

@@ -19,10 +19,11 @@ from esign.core.document import INK, Document, Ink, Origin, Recipient, Recipient
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, Instant, to_datetime
 from esign.core.outcome import Event, Outcome
+from esign.core.usage import Usage
 from esign.core.value import CONTROL, HANDS, fill
 from esign.pdf.inspection import Picture
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, links, outcomes
+from esign.store import accounts, blobs, documents, links, outcomes, usage
 from esign.store.database import Transaction
 
 LINKS_LIVE_AFTER_CLOSING = 30 * DAY
@@ -151,6 +152,8 @@ async def complete(
         for sha256, content in pictures.items():
             await blobs.add(tx, content, now, sha256)
         await blobs.attach(tx, document_id, *pictures)
+        size = sum(map(len, pictures.values()))
+        await usage.add(tx, outcomes.meter(document, now), Usage(storage_bytes=size))
         return await documents.get(tx, document_id)
 
     def outcome(current: Document) -> Outcome:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from esign.jobs import expire, prune, remind, worker
+from esign.jobs import expire, prune, remind, tally, worker
 from esign.runtime import Runtime
 
 Tick = Callable[[Runtime], Awaitable[int]]
@@ -12,6 +12,7 @@ Tick = Callable[[Runtime], Awaitable[int]]
 TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (expire.tick, 15),
     (remind.tick, 60),
+    (tally.tick, 60),
     (prune.tick, 3600),
 )
 

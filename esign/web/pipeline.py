@@ -103,6 +103,7 @@ class Api:
             key = await self._keys.key(every(scope, b"authorization"), scope["esign.origin"].ip or "local")
             scope["esign.key_id"] = key.id
             self._count("default", key, standings)
+            self._runtime.requests.count(key.organisation_id, key.mode, self._runtime.clock.now())
         if node is None:
             raise Problem("not_found")
         method = "GET" if scope["method"] == "HEAD" else scope["method"]

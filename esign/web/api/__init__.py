@@ -21,6 +21,7 @@ from esign.web.api import (
     documents,
     events,
     settings,
+    usage,
     verification,
     webhooks,
 )
@@ -198,6 +199,15 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         account.present,
         summary="Get the account of this key",
         tag="Account",
+    ),
+    Endpoint(
+        "GET",
+        f"{V1}/account/usage",
+        usage.read_usage,
+        usage.present,
+        summary="Get what the organisation used",
+        tag="Account",
+        scope=Scope.ACCOUNT_READ,
     ),
     Endpoint(
         "GET",

@@ -90,3 +90,21 @@ SETTINGS: Json = {
     "deleteClosedAfterDays": None,
     "maxKeyLifetimeDays": None,
 }
+USAGE: Json = {
+    "data": [
+        {
+            "day": "2026-11-20",
+            "documentsCreated": 12,
+            "documentsSent": 11,
+            "documentsCompleted": 7,
+            "emails": 31,
+            "apiRequests": 140,
+            "storageBytes": 8123904,
+        }
+    ]
+}
+INVITE: Json = {"email": "tomas@fernhill.example", "name": "Tomas Berg", "role": "member"}
+CHANGE_MEMBER: Json = {"role": "admin"}
+MEMBER: Json = {"id": "mem_01kzsz0a1b2c3d4e5f6g7h8j9k", **INVITE, "status": "invited", "createdAt": CREATED}
+MEMBERS: Json = {"data": [MEMBER], "hasMore": False, "nextCursor": None}
+REMOVED_MEMBER: Json = {"id": MEMBER["id"]}
