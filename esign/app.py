@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
 from esign import __version__, authority, vault
-from esign.actions import accounts, signing
+from esign.actions import accounts, signing, usage
 from esign.actions.outbox import EmbeddedOutbox
 from esign.bell import Bell
 from esign.clock import Clock, SystemClock
@@ -116,6 +116,7 @@ class App:
         proxies = Proxies(runtime.config.server.trusted_proxies)
         body = runtime.config.limits.body_mib * 2**20
         self.front = Front(proxies=proxies, message_bytes=2 * body)
+        self._runtime = runtime
         self._api = Api(runtime, ENDPOINTS)
         pages = Pages.load()
         self._pages = Starlette(
@@ -142,8 +143,9 @@ class App:
         await (self._api if programs else self._pages)(scope, receive, send)
 
     async def settle(self) -> None:
-        """Wait for every effect that has begun."""
+        """Wait for every effect that has begun, and count the last requests."""
         await self._api.settle()
+        await usage.flush(self._runtime)
 
 
 @asynccontextmanager

@@ -115,11 +115,19 @@ def create_key(
             except accounts.LiveKeysNotAllowed:
                 stop(USAGE, 'server.environment is "test", which issues only test keys; add --test')
         click.echo(
-            f"{key.mode.value} key {key.id} ({key.name}). It is shown this once; keep it safe:", err=True
+            f"{key.mode.value} key {key.id} ({key.name}), {until(key.expires_at)}."
+            " It is shown this once; keep it safe:",
+            err=True,
         )
         click.echo(text)
 
     run(work)
+
+
+def until(expires_at: int | None) -> str:
+    from esign.core.instant import rfc3339
+
+    return "without expiry" if expires_at is None else f"valid until {rfc3339(expires_at)}"
 
 
 @keys.command("list")

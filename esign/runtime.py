@@ -1,13 +1,14 @@
 """The open tools of a running program, handed to whoever needs them; never imported as a value."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from esign.bell import Bell
 from esign.clock import Clock
 from esign.config import Config
 from esign.core.credential import Credential
 from esign.core.document import Mode
+from esign.core.usage import Tally
 from esign.mail.smtp import Mailer
 from esign.net import Outbound
 from esign.pdf.workers import Workers
@@ -30,3 +31,4 @@ class Runtime:
     roots: tuple[bytes, ...]
     bell: Bell
     boot: str
+    requests: Tally = field(default_factory=Tally)

@@ -43,6 +43,7 @@ def test_nothing_at_all_gives_the_defaults(tmp_path: Path, monkeypatch: pytest.M
         "requests_per_minute": 600,
         "creates_per_minute": 0,
         "sends_per_minute": 0,
+        "verifies_per_minute": 30,
         "auth_failures_per_minute": 20,
         "emails_per_day": 2000,
         "file_mib": 25,

@@ -59,12 +59,16 @@ async def create_key(
     scopes: frozenset[Scope],
     expires_in_days: int | None,
 ) -> tuple[ApiKey, str]:
-    """A key and, once, its text; refused below the business plan and over the limit of active keys."""
+    """A key and, once, its text; refused below the business plan and over the limit of active keys.
+
+    It lives no longer than the organisation's `max_key_lifetime_days`, whatever was asked for.
+    """
     organisation = await ensure_organisation(db, config, now)
     if not may_use_api(plan_of(organisation, config)):
         raise Problem("plan_required")
     if config.server.environment == "test" and mode is Mode.LIVE:
         raise LiveKeysNotAllowed
+    days = min(filter(None, (expires_in_days, organisation.max_key_lifetime_days)), default=None)
     text = apikey.compose(mode, new_key_secret())
     key = ApiKey(
         id=new_id("key", now),
@@ -74,7 +78,7 @@ async def create_key(
         hint=apikey.hint(text),
         scopes=scopes,
         created_at=now,
-        expires_at=None if expires_in_days is None else now + expires_in_days * DAY,
+        expires_at=None if days is None else now + days * DAY,
     )
 
     async def write(tx: Transaction) -> None:

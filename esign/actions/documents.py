@@ -3,9 +3,8 @@
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 from esign.actions import printing
 from esign.actions.transition import Keep, transition
@@ -19,7 +18,7 @@ from esign.core.placement import out_of_bounds
 from esign.entropy import new_id
 from esign.pdf.inspection import Inspection, Limits
 from esign.runtime import Runtime
-from esign.store import blobs, documents, events, mails, outcomes
+from esign.store import blobs, documents, events, outcomes, usage
 from esign.store.database import Transaction
 from esign.store.documents import Place
 
@@ -162,7 +161,7 @@ async def send(
 async def check_mail_quota(runtime: Runtime, owner: Owner) -> None:
     """Raise `quota_exceeded` when today's mails are used up; 0 in the settings means no quota."""
     now, quota = runtime.clock.now(), runtime.config.limits.emails_per_day
-    if quota and await mails.sent_today(runtime.db, owner.organisation_id, now) >= quota:
+    if quota and await usage.emails(runtime.db, owner.organisation_id, now // DAY) >= quota:
         raise Problem(
             "quota_exceeded",
             f"The organisation has sent its {quota} emails of today.",
@@ -218,18 +217,3 @@ async def trail(
     await get(runtime, owner, document_id)
     found = await events.trail(runtime.db, document_id, after, limit + 1)
     return found[:limit], len(found) > limit
-
-
-def reminders_of(runtime: Runtime, **given: Any) -> Reminders:
-    """The installation's reminders with what a caller gave put in, each member by itself."""
-    defaults = runtime.config.reminders
-    return replace(
-        Reminders(
-            enabled=defaults.enabled,
-            first_after_days=defaults.first_after_days,
-            every_days=defaults.every_days,
-            max=defaults.max,
-            before_expiry_hours=defaults.before_expiry_hours,
-        ),
-        **{name: value for name, value in given.items() if value is not None},
-    )

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from esign.core import lifecycle
-from esign.core.instant import HOUR
+from esign.core.instant import DAY, HOUR
 from esign.core.outcome import Outcome
 from esign.runtime import Runtime
-from esign.store import documents, mails, outcomes
+from esign.store import documents, outcomes, usage
 from esign.store.database import Transaction
 
 
@@ -25,7 +25,7 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
         recipient = before.recipient(recipient_id)
         if recipient.next_reminder_at is None or recipient.next_reminder_at > now:
             return
-        if quota and await mails.sent_today(tx, before.organisation_id, now) >= quota:
+        if quota and await usage.emails(tx, before.organisation_id, now // DAY) >= quota:
             later = replace(recipient, next_reminder_at=now + HOUR)
             outcome = Outcome(before.with_recipient(later))
         elif before.status == "sent" and recipient.invited:

@@ -11,10 +11,11 @@ from esign.core import lifecycle
 from esign.core.document import Document, Seal, Status
 from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339
+from esign.core.usage import Usage
 from esign.pdf.order import Sealed, SealFailed, SealOrder
 from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, events, outbox, outcomes
+from esign.store import accounts, blobs, documents, events, outbox, outcomes, usage
 from esign.store.database import Transaction
 from esign.store.outbox import Job
 
@@ -83,6 +84,8 @@ async def save(runtime: Runtime, job: Job, sealed: Sealed, now: Instant) -> None
             for content, sha256 in zip((sealed.sealed, sealed.certificate), hashes, strict=True):
                 await blobs.add(tx, content, now, sha256)
             await blobs.attach(tx, before.id, *hashes)
+            size = len(sealed.sealed) + len(sealed.certificate)
+            await usage.add(tx, outcomes.meter(before, now), Usage(storage_bytes=size))
             done = Seal(
                 level=sealed.level,
                 sealed_at=now,

@@ -17,9 +17,10 @@ from esign.core.document import Document, Origin, Recipient, RecipientStatus, St
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant, to_datetime
 from esign.core.outcome import Event, Outcome
+from esign.core.usage import Usage
 from esign.core.value import fill
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, links, outcomes
+from esign.store import accounts, blobs, documents, links, outcomes, usage
 from esign.store.database import Transaction
 
 Act = Callable[[Document, Recipient, Instant], Outcome]
@@ -133,6 +134,8 @@ async def complete(
         for sha256, content in pictures.items():
             await blobs.add(tx, content, now, sha256)
         await blobs.attach(tx, document_id, *pictures)
+        size = sum(map(len, pictures.values()))
+        await usage.add(tx, outcomes.meter(document, now), Usage(storage_bytes=size))
         return await documents.get(tx, document_id)
 
     def outcome(current: Document) -> Outcome:

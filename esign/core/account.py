@@ -2,14 +2,19 @@
 
 from dataclasses import dataclass
 
+from esign.core.document import Reminders
 from esign.core.instant import Instant
 
+COLOUR = "#3d4657"
 PLANS = ("free", "team", "business", "enterprise")
 
 
 @dataclass(frozen=True, slots=True)
 class Organisation:
-    """`plan` is None where the installation's own setting counts; `colour` is `#rrggbb`."""
+    """`colour` is `#rrggbb`; where `plan`, `expires_in_days` or `reminders` is None the installation's own counts.
+
+    The other days are None where nothing is kept, deleted or limited.
+    """
 
     id: str
     name: str
@@ -17,8 +22,13 @@ class Organisation:
     time_zone: str
     created_at: Instant
     plan: str | None = None
-    colour: str = "#3d4657"
+    colour: str = COLOUR
     reply_to: str | None = None
+    expires_in_days: int | None = None
+    reminders: Reminders | None = None
+    retain_completed_days: int | None = None
+    delete_closed_after_days: int | None = None
+    max_key_lifetime_days: int | None = None
 
 
 def may_use_api(plan: str) -> bool:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from esign.jobs import expire, probe, prune, remind, worker
+from esign.jobs import expire, probe, prune, remind, tally, worker
 from esign.runtime import Runtime
 
 Tick = Callable[[Runtime], Awaitable[int]]
@@ -13,6 +13,7 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (expire.tick, 15),
     (remind.tick, 60),
     (probe.tick, 60),
+    (tally.tick, 60),
     (prune.tick, 3600),
 )
 

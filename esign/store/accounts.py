@@ -1,12 +1,16 @@
 """Organisations and their API keys."""
 
 import json
+from dataclasses import asdict
+from typing import Any
 
 from esign.core.account import Organisation
 from esign.core.apikey import ApiKey, Scope
-from esign.core.document import Mode
+from esign.core.document import Mode, Reminders
+from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.store.database import Reader, Row, Transaction
+from esign.store.documents import Place
 
 KEY = """
     SELECT k.id, k.organisation_id, k.mode, k.name, k.hint, k.scopes, k.created_at, k.expires_at,
@@ -28,17 +32,33 @@ async def first_organisation(reader: Reader) -> Organisation | None:
 
 
 async def add_organisation(tx: Transaction, organisation: Organisation) -> None:
+    names = Organisation.__slots__
     await tx.run(
-        """
-        INSERT INTO organisation (id, name, locale, time_zone, plan, colour, reply_to, created_at)
-        VALUES (:id, :name, :locale, :time_zone, :plan, :colour, :reply_to, :created_at)
-        """,
-        **{name: getattr(organisation, name) for name in organisation.__slots__},
+        f"INSERT INTO organisation ({', '.join(names)}) VALUES ({', '.join(':' + name for name in names)})",
+        **organisation_row(organisation),
     )
 
 
+async def save_organisation(tx: Transaction, organisation: Organisation) -> None:
+    await tx.run(
+        "UPDATE organisation SET "
+        + ", ".join(f"{name} = :{name}" for name in Organisation.__slots__ if name != "id")
+        + " WHERE id = :id",
+        **organisation_row(organisation),
+    )
+
+
+def organisation_row(organisation: Organisation) -> dict[str, Any]:
+    members = {name: getattr(organisation, name) for name in Organisation.__slots__}
+    reminders = organisation.reminders
+    return members | {"reminders": json.dumps(asdict(reminders)) if reminders else None}
+
+
 def load_organisation(row: Row) -> Organisation:
-    return Organisation(**{name: row[name] for name in Organisation.__slots__})
+    members = {name: row[name] for name in Organisation.__slots__}
+    if members["reminders"] is not None:
+        members["reminders"] = Reminders(**json.loads(members["reminders"]))
+    return Organisation(**members)
 
 
 async def key_by_hash(reader: Reader, key_hash: bytes) -> ApiKey | None:
@@ -53,6 +73,42 @@ async def keys_of(reader: Reader, organisation_id: str) -> list[ApiKey]:
         organisation_id=organisation_id,
     )
     return [load_key(row) for row in rows]
+
+
+async def get_own_key(reader: Reader, organisation_id: str, mode: Mode, key_id: str) -> ApiKey:
+    """The key of this organisation and mode; any other id is `not_found` (I5)."""
+    row = await reader.one(
+        f"{KEY} WHERE k.id = :id AND k.organisation_id = :organisation_id AND k.mode = :mode",
+        id=key_id,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    if row is None:
+        raise Problem("not_found")
+    return load_key(row)
+
+
+async def find_keys(
+    reader: Reader, organisation_id: str, mode: Mode, limit: int, after: Place | None = None
+) -> list[ApiKey]:
+    """Up to `limit` keys of one mode, newest first, revoked ones included."""
+    rows = await reader.all(
+        f"""
+        {KEY} WHERE k.organisation_id = :organisation_id AND k.mode = :mode
+        AND (k.created_at, k.id) < (:created_at, :id)
+        ORDER BY k.created_at DESC, k.id DESC LIMIT :limit
+        """,
+        organisation_id=organisation_id,
+        mode=mode.value,
+        created_at=after.created_at if after else 2**62,
+        id=after.id if after else "",
+        limit=limit,
+    )
+    return [load_key(row) for row in rows]
+
+
+async def rename_key(tx: Transaction, key_id: str, name: str) -> None:
+    await tx.run("UPDATE api_key SET name = :name WHERE id = :id", id=key_id, name=name)
 
 
 async def count_active_keys(reader: Reader, organisation_id: str, now: Instant) -> int:

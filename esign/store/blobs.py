@@ -61,6 +61,18 @@ def whole(chunks: Sequence[Row]) -> tuple[bytes, str]:
     return content, hashlib.sha256(content).hexdigest()
 
 
+async def size_of_document(reader: Reader, document_id: str) -> int:
+    """Bytes of all that is attached to it."""
+    rows = await reader.all(
+        """
+        SELECT sum(b.size) AS size FROM document_blob d JOIN blob b ON b.sha256 = d.sha256
+        WHERE d.document_id = :document_id
+        """,
+        document_id=document_id,
+    )
+    return int(rows[0]["size"] or 0)
+
+
 async def size(reader: Reader, sha256: str) -> int:
     """Bytes; raises Missing."""
     rows = await reader.all("SELECT size FROM blob WHERE sha256 = :sha256", sha256=sha256)

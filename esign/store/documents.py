@@ -108,6 +108,21 @@ async def find_page(
     return [load(list(group)) for _, group in groupby(rows, key=lambda row: row["d_id"])]
 
 
+async def find_sealed(reader: Reader, organisation_id: str, mode: Mode, sha256: str) -> str | None:
+    """The id of the document whose sealed file this is; None where it is nobody's of this organisation and mode."""
+    rows = await reader.all(  # CROSS JOIN: the hash first, not every completed document
+        """
+        SELECT d.id, d.seal FROM document_blob b CROSS JOIN document d
+        WHERE b.sha256 = :sha256 AND d.id = b.document_id AND d.organisation_id = :organisation_id AND d.mode = :mode
+        AND d.status = 'completed'
+        """,
+        sha256=sha256,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    return next((row["id"] for row in rows if orjson.loads(row["seal"])["sha256"] == sha256), None)
+
+
 async def find_expired(reader: Reader, now: Instant, limit: int) -> list[str]:
     rows = await reader.all(
         "SELECT id FROM document WHERE status = 'sent' AND expires_at <= :now ORDER BY expires_at LIMIT :limit",

@@ -1,8 +1,8 @@
-"""Mails kept instead of sent, and how many an organisation sent today."""
+"""Mails kept instead of sent."""
 
 from dataclasses import dataclass
 
-from esign.core.instant import DAY, Instant
+from esign.core.instant import Instant
 from esign.store.database import Reader, Row, Transaction
 
 
@@ -43,24 +43,3 @@ async def get(reader: Reader, mail_id: str) -> KeptMail | None:
 
 def load(row: Row) -> KeptMail:
     return KeptMail(**{name: row[name] for name in KeptMail.__slots__})
-
-
-async def count(tx: Transaction, organisation_id: str, now: Instant) -> None:
-    """One more mail of today (UTC)."""
-    await tx.run(
-        """
-        INSERT INTO mail_count (organisation_id, day, sent) VALUES (:organisation_id, :day, 1)
-        ON CONFLICT (organisation_id, day) DO UPDATE SET sent = mail_count.sent + 1
-        """,
-        organisation_id=organisation_id,
-        day=now // DAY,
-    )
-
-
-async def sent_today(reader: Reader, organisation_id: str, now: Instant) -> int:
-    row = await reader.one(
-        "SELECT sent FROM mail_count WHERE organisation_id = :organisation_id AND day = :day",
-        organisation_id=organisation_id,
-        day=now // DAY,
-    )
-    return int(row["sent"]) if row else 0

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 from esign.core import audit, webhook
 from esign.core.document import Document
-from esign.core.instant import Instant
+from esign.core.instant import DAY, Instant
 from esign.core.outcome import Event, Job, Mail, Outcome
+from esign.core.usage import Meter, Usage
 from esign.entropy import new_id, new_salt, new_token
-from esign.store import blobs, documents, events, links, mails, outbox, webhooks
+from esign.store import blobs, documents, events, links, outbox, usage, webhooks
 from esign.store.database import Transaction
 from esign.vault import Vault
 
@@ -18,6 +19,8 @@ async def add(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> 
     document = outcome.document
     await documents.add(tx, document)
     await blobs.attach(tx, document.id, document.file.uploaded, document.file.prepared, *document.file.images)
+    size = await blobs.size_of_document(tx, document.id)
+    await usage.add(tx, meter(document, now), Usage(storage_bytes=size))
     await _leave(tx, outcome, document, vault, now)
     return document
 
@@ -37,6 +40,22 @@ async def _leave(tx: Transaction, outcome: Outcome, document: Document, vault: V
     await _publish(tx, document, outcome.events, now)
     for job in outcome.jobs:
         await _queue(tx, document, job, vault, now)
+    await usage.add(tx, meter(document, now), used(outcome))
+
+
+def meter(document: Document, now: Instant) -> Meter:
+    return Meter(document.organisation_id, document.mode, now // DAY)
+
+
+def used(outcome: Outcome) -> Usage:
+    """What an outcome counts for."""
+    types = [event.type for event in outcome.events]
+    return Usage(
+        documents_created=types.count("document.created"),
+        documents_sent=types.count("document.sent"),
+        documents_completed=types.count("document.completed"),
+        emails=sum(isinstance(job, Mail) for job in outcome.jobs),
+    )
 
 
 async def record(tx: Transaction, document_id: str, facts: tuple[Event, ...]) -> None:
@@ -88,4 +107,3 @@ async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, no
         document_id=document.id,
         body=vault.encrypt("outbox", body, job.key.encode()),
     )
-    await mails.count(tx, document.organisation_id, now)

@@ -55,6 +55,7 @@ class Api:
                 "default": config.limits.requests_per_minute,
                 "create": config.limits.creates_per_minute,
                 "send": config.limits.sends_per_minute,
+                "verify": config.limits.verifies_per_minute,
             },
         )
         self._replays = Replays(runtime.db, runtime.vault, clock, config.limits.idempotency_hours)
@@ -98,6 +99,7 @@ class Api:
             key = await self._keys.key(every(scope, b"authorization"), scope["esign.origin"].ip or "local")
             scope["esign.key_id"] = key.id
             self._count("default", key, standings)
+            self._runtime.requests.count(key.organisation_id, key.mode, self._runtime.clock.now())
         if node is None:
             raise Problem("not_found")
         method = "GET" if scope["method"] == "HEAD" else scope["method"]

@@ -7,7 +7,7 @@ built by name and written in camelCase.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, LiteralString
+from typing import Annotated, Any, ClassVar, LiteralString
 
 import idna
 from pydantic import (
@@ -54,6 +54,7 @@ class Schema(BaseModel):
     """Base of every request body and object inside one: `null` for an optional member means absent."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel)
+    null_is_absent: ClassVar[bool] = True
 
     @classmethod
     def __get_pydantic_core_schema__(
@@ -68,10 +69,16 @@ class Schema(BaseModel):
             return given
         if len(given) > len(cls.model_fields) + UNKNOWN_MEMBERS:
             raise refusal("unknown_member", "This object has far too many members.")
-        if None not in given.values():
+        if not cls.null_is_absent or None not in given.values():
             return given
         optional = {field.alias for field in cls.model_fields.values() if not field.is_required()}
         return {name: value for name, value in given.items() if value is not None or name not in optional}
+
+
+class Patch(Schema):
+    """Base of a PATCH body: absent means unchanged (see `model_fields_set`), `null` means cleared."""
+
+    null_is_absent: ClassVar[bool] = False
 
 
 class Query(BaseModel):

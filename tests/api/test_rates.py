@@ -11,7 +11,7 @@ from tests.web.wire import Seen, ask
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-REQUESTS, CREATES, SENDS = 20, 3, 2
+REQUESTS, CREATES, SENDS, VERIFIES = 20, 3, 2, 2
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +20,7 @@ def limits() -> dict[str, int]:
         "requests_per_minute": REQUESTS,
         "creates_per_minute": CREATES,
         "sends_per_minute": SENDS,
+        "verifies_per_minute": VERIFIES,
         "auth_failures_per_minute": 20,
     }
 
@@ -83,6 +84,14 @@ async def test_sending_counts_against_its_own_policy_too(site: Site) -> None:
     answers = [await site.ask("POST", "/documents/x/send", key=key) for _ in range(SENDS + 1)]
     assert [answer.code for answer in answers] == ["not_found"] * SENDS + ["rate_limited"]
     assert '"send";q=2;w=60' in standing(answers[-1])[0] and answers[-1].headers["retry-after"] == "60"
+
+
+async def test_verifying_counts_against_its_own_policy_too(site: Site) -> None:
+    key = await fresh(site)
+    answers = [await site.ask("POST", "/verify", {}, key=key) for _ in range(VERIFIES + 1)]
+    assert [answer.code for answer in answers] == ["invalid_request"] * VERIFIES + ["rate_limited"]
+    assert standing(answers[0])[0] == f'"default";q={REQUESTS};w=60, "verify";q={VERIFIES};w=60'
+    assert (await site.ask("GET", "/account", key=key)).status == 200
 
 
 async def test_a_missing_scope_is_told_before_the_narrower_policy_counts(site: Site) -> None:

@@ -13,9 +13,10 @@ from esign.core.instant import DAY
 from esign.entropy import new_key_secret
 from esign.store import accounts
 from esign.store.database import Database
+from esign.store.documents import Place
 from tests.factories import NOW, an_api_key, an_organisation, store_organisation
 from tests.store.files import stored_bytes
-from tests.store.plans import walks
+from tests.store.plans import steps, walks
 
 
 async def add(db: Database, key: ApiKey) -> bytes:
@@ -124,3 +125,8 @@ async def test_revoked_and_expired_keys_do_not_count_as_active(
 async def test_the_key_of_a_request_is_found_along_an_index(db: Database) -> None:
     assert await walks(db, lambda tx: accounts.key_by_hash(tx, bytes(32))) == []
     assert await walks(db, lambda tx: accounts.keys_of(tx, "org_1")) == []
+
+
+async def test_a_page_of_keys_is_read_along_an_index_without_sorting(db: Database) -> None:
+    found = await steps(db, lambda tx: accounts.find_keys(tx, "org_1", Mode.LIVE, 25, Place(NOW, "key_1")))
+    assert not any("SCAN" in step or "TEMP B-TREE" in step for step in found), found

@@ -376,3 +376,8 @@ async def test_the_page_is_cut_before_recipients_are_looked_up(db: Database) -> 
 async def test_documents_waiting_for_their_seal_are_not_searched_among_all(db: Database) -> None:
     (step,) = await steps(db, documents.find_sealing)
     assert "document_sealing" in step
+
+
+async def test_the_document_of_a_sealed_file_is_found_by_its_hash(db: Database) -> None:
+    plan = await steps(db, lambda tx: documents.find_sealed(tx, ORG, Mode.LIVE, "00"))
+    assert any("document_of_blob" in step for step in plan) and not any("SCAN" in step for step in plan), plan

@@ -39,16 +39,19 @@ async def test_a_live_answer_is_not_replaced_and_takes_the_effect_back(db: Datab
     await db.write(add)
 
     async def effect(tx: Transaction) -> None:
-        await tx.run("INSERT INTO mail_count VALUES ('org_1', 1, 1)")
+        await tx.run("INSERT INTO usage (organisation_id, mode, day) VALUES ('org_1', 'live', 1)")
         await add(tx, b"second", NOW + later)
 
     await db.write(
-        lambda tx: tx.run("INSERT INTO organisation VALUES ('org_1', 'n', 'en', 'UTC', NULL, '#', NULL, 1)")
+        lambda tx: tx.run(
+            "INSERT INTO organisation (id, name, locale, time_zone, colour, created_at)"
+            " VALUES ('org_1', 'n', 'en', 'UTC', '#', 1)"
+        )
     )
     with pytest.raises(Taken):
         await db.write(effect)
     assert await stored(db) == b"first"
-    assert await db.all("SELECT * FROM mail_count") == []
+    assert await db.all("SELECT * FROM usage") == []
 
 
 async def test_an_answer_that_is_too_old_gives_its_name_free(db: Database) -> None:

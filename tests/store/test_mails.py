@@ -1,13 +1,9 @@
 from dataclasses import replace
 
-import pytest
-
-from esign.core.account import Organisation
-from esign.core.instant import DAY
 from esign.store import mails
 from esign.store.database import Database
 from esign.store.mails import KeptMail
-from tests.factories import NOW, an_organisation, store_organisation
+from tests.factories import NOW
 
 
 def a_mail(n: int, **changes: object) -> KeptMail:
@@ -32,14 +28,3 @@ async def test_kept_mails_come_back_newest_last(db: Database) -> None:
 async def test_the_same_message_sent_again_after_a_crash_is_kept_once(db: Database) -> None:
     await keep(db, a_mail(1), a_mail(2, message_id="<1@x>"))
     assert await mails.newest(db, 9) == [a_mail(1)]
-
-
-@pytest.mark.parametrize(("at", "day"), [(NOW, 2), (NOW + DAY - 1, 2), (NOW + DAY, 1), (NOW - 1, 0)])
-async def test_mails_are_counted_by_day_in_utc_and_by_organisation(
-    db: Database, organisation: Organisation, at: int, day: int
-) -> None:
-    await store_organisation(db, an_organisation(id="org_other"))
-    for moment in (NOW, NOW + DAY - 1, NOW + DAY):
-        await db.write(lambda tx, moment=moment: mails.count(tx, organisation.id, moment))  # type: ignore[misc]
-    assert await mails.sent_today(db, organisation.id, at) == day
-    assert await mails.sent_today(db, "org_other", at) == 0

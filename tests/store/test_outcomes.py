@@ -10,8 +10,9 @@ from esign.core import audit, lifecycle
 from esign.core.account import Organisation
 from esign.core.document import Document, Mode, Recipient, Role
 from esign.core.errors import Problem
+from esign.core.instant import DAY
 from esign.core.outcome import Event, Outcome
-from esign.store import blobs, documents, events, links, mails, outbox, outcomes, webhooks
+from esign.store import blobs, documents, events, links, outbox, outcomes, usage, webhooks
 from esign.store.database import Database, Transaction
 from esign.vault import Damaged, Vault
 from tests.factories import (
@@ -27,7 +28,7 @@ from tests.factories import (
 )
 
 LATER = NOW + 5
-TABLES = ("document", "recipient", "audit", "event", "outbox", "link", "mail_count", "document_blob")
+TABLES = ("document", "recipient", "audit", "event", "outbox", "link", "usage", "document_blob")
 
 
 async def save(db: Database, vault: Vault, outcome: Outcome, before: Document) -> Document:
@@ -115,7 +116,7 @@ async def test_sending_saves_state_trail_events_and_mails_together(
     assert {(row["document_id"], row["due_at"], row["state"]) for row in letters} == {
         (sent.id, LATER, "pending")
     }
-    assert await mails.sent_today(db, organisation.id, LATER) == 2
+    assert await usage.emails(db, organisation.id, LATER // DAY) == 2
 
 
 async def test_every_event_of_one_outcome_shows_the_document_as_it_is_after_it(

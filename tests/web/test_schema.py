@@ -4,7 +4,7 @@ import pytest
 from pydantic import Field
 
 from esign.core.errors import Problem
-from esign.web.schema import Email, Line, Moment, Multiline, Query, Reply, Schema, Timestamp, refusal
+from esign.web.schema import Email, Line, Moment, Multiline, Patch, Query, Reply, Schema, Timestamp, refusal
 from esign.web.validation import check
 
 
@@ -30,6 +30,10 @@ class Drawing(Schema):
     tags: dict[Annotated[str, Field(pattern="^[a-z]+$")], Annotated[str, Line(0, 3)]] = Field(
         default_factory=dict
     )
+
+
+class Change(Patch):
+    title: Annotated[str, Line(1, 5)] | None = None
 
 
 def problems(value: Any, model: type[Schema] = Drawing) -> set[tuple[str, str]]:
@@ -108,6 +112,11 @@ def test_null_for_an_optional_member_means_absent() -> None:
     assert (read.title, read.count) == ("none", 1)
     assert "title" not in read.model_fields_set
     assert problems({"shapes": [{"type": "square", "side": None}]}) == {("/shapes/0/side", "type")}
+
+
+def test_in_a_patch_null_means_cleared_and_absent_means_unchanged() -> None:
+    assert check(Change, {"title": None}).model_fields_set == {"title"}
+    assert check(Change, {}).model_fields_set == set()
 
 
 def test_text_is_trimmed_before_it_is_counted_in_code_points() -> None:

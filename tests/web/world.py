@@ -18,6 +18,7 @@ from esign.core.apikey import ApiKey, Scope
 from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import Instant
+from esign.core.usage import Tally
 from esign.entropy import new_id
 from esign.runtime import Runtime
 from esign.store import accounts
@@ -54,6 +55,7 @@ class Tools:
         self.clock = StoppedClock()
         self.db = db
         self.vault = Vault(b"k" * 32)
+        self.requests = Tally()
         self.made: list[str] = []
         self.gate = asyncio.Event()
         self.gate.set()

@@ -2,13 +2,15 @@
 
 import asyncio
 import re
+from dataclasses import replace
 from typing import Any
 
 import pybase64
 
 from esign.actions import documents as actions
-from esign.actions import files
+from esign.actions import files, settings
 from esign.actions.documents import Order, Owner
+from esign.actions.settings import Settings
 from esign.core.document import Document, Reminders, Status
 from esign.core.errors import Detail, Problem
 from esign.store.documents import Place
@@ -38,6 +40,7 @@ async def create(call: Call, body: CreateDocument) -> Document:
     limits, recipients = runtime.config.limits, tuple(given.to_recipient(now) for given in body.recipients)
     if problems := tuple(problems_across(recipients, limits.recipients, limits.fields)):
         raise Problem("invalid_request", details=problems[:MOST])
+    defaults = await settings.read(runtime, owner_of(call))
     order = Order(
         file_name=body.file_name,
         file=await decode(body.file, limits.file_mib),
@@ -46,8 +49,8 @@ async def create(call: Call, body: CreateDocument) -> Document:
         subject=body.subject or None,
         message=body.message or None,
         locale=body.locale,
-        expires_in_days=body.expires_in_days or runtime.config.expiry.days,
-        reminders=reminders_of(call, body.reminders),
+        expires_in_days=body.expires_in_days or defaults.expires_in_days,
+        reminders=reminders_of(defaults, body.reminders),
         redirect_url=body.redirect_url,
         external_id=body.external_id or None,
         metadata=body.metadata,
@@ -60,8 +63,12 @@ def title_from(name: str) -> str:
     return (re.sub(r"\.pdf$", "", name, flags=re.IGNORECASE).strip() or name)[:200]
 
 
-def reminders_of(call: Call, given: RemindersInput | None) -> Reminders:
-    return actions.reminders_of(call.runtime, **(given.model_dump() if given else {}))
+def reminders_of(defaults: Settings, given: RemindersInput | None) -> Reminders:
+    """The organisation's reminders with what a caller gave put in, each member by itself."""
+    members = given.model_dump() if given else {}
+    return replace(
+        defaults.reminders, **{name: value for name, value in members.items() if value is not None}
+    )
 
 
 async def decode(text: str, limit_mib: int) -> bytes:

@@ -3,6 +3,7 @@
 import re
 from typing import TypeVar
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from esign.web.schema import refusal
 
@@ -23,6 +24,14 @@ def plain(number: float) -> float:
 def file_name(name: str) -> str:
     if "/" in name or "\\" in name or name in (".", ".."):
         raise refusal("format", "A file name without folders.")
+    return name
+
+
+def known_zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise refusal("format", "A name of the IANA database, such as Europe/Berlin.") from None
     return name
 
 

@@ -1,0 +1,54 @@
+"""API keys as their organisation sees them: found, renamed, revoked; never made here (contract 3.5, 8)."""
+
+from dataclasses import replace
+
+from esign.actions.documents import Owner
+from esign.actions.transition import Keep
+from esign.core.apikey import ApiKey
+from esign.runtime import Runtime
+from esign.store import accounts
+from esign.store.database import Transaction
+from esign.store.documents import Place
+
+
+async def find_page(
+    runtime: Runtime, owner: Owner, limit: int, after: Place | None
+) -> tuple[list[ApiKey], Place | None]:
+    """A page of the keys of one mode, newest first, and where the next begins."""
+    found = await accounts.find_keys(runtime.db, owner.organisation_id, owner.mode, limit + 1, after)
+    page = found[:limit]
+    return page, Place(page[-1].created_at, page[-1].id) if len(found) > limit else None
+
+
+async def get(runtime: Runtime, owner: Owner, key_id: str) -> ApiKey:
+    return await accounts.get_own_key(runtime.db, owner.organisation_id, owner.mode, key_id)
+
+
+async def rename(
+    runtime: Runtime, owner: Owner, key_id: str, name: str | None, keep: Keep | None = None
+) -> ApiKey:
+    """The key under its new name; None leaves the old one."""
+
+    async def write(tx: Transaction) -> ApiKey:
+        key = await accounts.get_own_key(tx, owner.organisation_id, owner.mode, key_id)
+        if name is not None:
+            await accounts.rename_key(tx, key_id, name)
+            key = replace(key, name=name)
+        if keep is not None:
+            await keep(tx, key)
+        return key
+
+    return await runtime.db.write(write)
+
+
+async def revoke(runtime: Runtime, owner: Owner, key_id: str, keep: Keep | None = None) -> str:
+    """Counts from the next request on; a second time changes nothing."""
+
+    async def write(tx: Transaction) -> None:
+        await accounts.get_own_key(tx, owner.organisation_id, owner.mode, key_id)
+        await accounts.revoke_key(tx, key_id, runtime.clock.now())
+        if keep is not None:
+            await keep(tx, key_id)
+
+    await runtime.db.write(write)
+    return key_id

@@ -1,0 +1,41 @@
+"""The people of an organisation, and what keeps it from being left without an owner (contract 3.5)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+
+
+class MemberRole(StrEnum):
+    OWNER = "owner"
+    ADMIN = "admin"
+    MEMBER = "member"
+    VIEWER = "viewer"
+
+
+class MemberStatus(StrEnum):
+    INVITED = "invited"
+    ACTIVE = "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    id: str
+    organisation_id: str
+    email: str
+    name: str
+    role: MemberRole
+    status: MemberStatus
+    created_at: Instant
+
+    @property
+    def address(self) -> str:
+        """What tells members apart: the address without regard to capitals."""
+        return self.email.casefold()
+
+
+def require_owner_left(leaving: Member, role: MemberRole | None, owners: int) -> None:
+    """Raises `last_owner` where the only one of `owners` would go (`role` None) or become something less."""
+    if leaving.role is MemberRole.OWNER and role is not MemberRole.OWNER and owners <= 1:
+        raise Problem("last_owner")

@@ -1,0 +1,31 @@
+"""How long documents are kept: when one may not be deleted yet, and when it goes by itself (contract 3.5)."""
+
+from esign.core.account import Organisation
+from esign.core.document import Document
+from esign.core.errors import Problem
+from esign.core.instant import DAY, Instant, rfc3339
+
+
+def locked_until(document: Document, organisation: Organisation) -> Instant | None:
+    """The end of the time in which a completed document is not deleted; None for every other document."""
+    days, completed_at = organisation.retain_completed_days, document.completed_at
+    return None if days is None or completed_at is None else completed_at + days * DAY
+
+
+def require_unlocked(document: Document, organisation: Organisation, now: Instant) -> None:
+    """Raises `retention_locked`, naming the end."""
+    until = locked_until(document, organisation)
+    if until is not None and now < until:
+        raise Problem(
+            "retention_locked",
+            f"The document is kept until {rfc3339(until)}.",
+            current_status=document.status,
+        )
+
+
+def deletes_at(document: Document, organisation: Organisation) -> Instant | None:
+    """When a document that ended is deleted by itself, never within its retention; None where it stays."""
+    days, ended = organisation.delete_closed_after_days, document.completed_at or document.closed_at
+    if days is None or ended is None:
+        return None
+    return max(ended + days * DAY, locked_until(document, organisation) or 0)

@@ -1,0 +1,49 @@
+"""What an organisation uses in a day, and the requests that are counted in memory before they are written."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from esign.core.document import Mode
+from esign.core.instant import DAY, Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one transaction, or one day, adds up to; `storage_bytes` are those of the files added."""
+
+    documents_created: int = 0
+    documents_sent: int = 0
+    documents_completed: int = 0
+    emails: int = 0
+    api_requests: int = 0
+    storage_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """One organisation in one mode on one day (UTC, counted from 1970)."""
+
+    organisation_id: str
+    mode: Mode
+    day: int
+
+
+class Tally:
+    """API requests not written yet: a crash loses at most what came since the last flush."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[Meter] = Counter()
+
+    def count(self, organisation_id: str, mode: Mode, now: Instant) -> None:
+        self._counts[Meter(organisation_id, mode, now // DAY)] += 1
+
+    def pending(self, meter: Meter) -> int:
+        return self._counts[meter]
+
+    def snapshot(self) -> dict[Meter, int]:
+        return dict(self._counts)
+
+    def written(self, counts: dict[Meter, int]) -> None:
+        """What was written is no longer pending; what came meanwhile is."""
+        self._counts.subtract(counts)
+        self._counts = +self._counts

@@ -1,0 +1,100 @@
+"""Whose key this is, and what it may use (contract 3.5, 7)."""
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict
+
+from esign.actions import accounts as actions
+from esign.actions.mailing import ATTACHED_UP_TO
+from esign.config import Limits
+from esign.core.account import Organisation
+from esign.core.instant import DAY
+from esign.core.link import LIVES_AFTER_CLOSING
+from esign.store import accounts
+from esign.web.api import account_examples as examples
+from esign.web.api.api_keys import ApiKeyReply
+from esign.web.api.api_keys import present as present_key
+from esign.web.endpoint import Call
+from esign.web.schema import Reply
+
+PLAIN = 2**20
+EVENTS_KEPT_DAYS = 30
+
+
+class OrganisationReply(Reply):
+    id: str
+    name: str
+    plan: Literal["free", "team", "business", "enterprise"]
+
+
+class LimitsReply(Reply):
+    """The limits of contract 7 as they are set here; null where there is none."""
+
+    requests_per_minute: int
+    creates_per_minute: int | None
+    sends_per_minute: int | None
+    verifies_per_minute: int | None
+    auth_failures_per_minute: int
+    reminders_per_hour: int
+    emails_per_day: int
+    idempotency_hours: int
+    download_seconds: int
+    file_bytes: int
+    body_bytes: int
+    plain_body_bytes: int
+    pages: int
+    recipients: int
+    fields: int
+    webhooks: int
+    api_keys: int
+    event_days: int
+    link_days: int
+    attachment_bytes: int
+
+
+class AccountReply(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.ACCOUNT]})
+
+    organisation: OrganisationReply
+    mode: Literal["live", "test"]
+    key: ApiKeyReply
+    limits: LimitsReply
+
+
+async def read(call: Call) -> dict[str, Any]:
+    """The organisation, the mode and the limits of the key of this request."""
+    runtime = call.runtime
+    organisation = await accounts.get_organisation(runtime.db, call.key.organisation_id)
+    return {"key": call.key, "organisation": organisation, "config": runtime.config}
+
+
+def present(found: dict[str, Any]) -> AccountReply:
+    organisation: Organisation = found["organisation"]
+    return AccountReply(
+        organisation=OrganisationReply(
+            id=organisation.id,
+            name=organisation.name,
+            plan=actions.plan_of(organisation, found["config"]),  # type: ignore[arg-type]  # one of core.account.PLANS
+        ),
+        mode=found["key"].mode.value,
+        key=present_key(found["key"]),
+        limits=present_limits(found["config"].limits),
+    )
+
+
+def present_limits(limits: Limits) -> LimitsReply:
+    set_here: dict[str, Any] = {
+        name: getattr(limits, name) or None
+        for name in LimitsReply.model_fields
+        if name in Limits.model_fields
+    }
+    return LimitsReply(
+        **set_here,
+        reminders_per_hour=1,
+        file_bytes=limits.file_mib * 2**20,
+        body_bytes=limits.body_mib * 2**20,
+        plain_body_bytes=PLAIN,
+        event_days=EVENTS_KEPT_DAYS,
+        link_days=LIVES_AFTER_CLOSING // DAY,
+        attachment_bytes=ATTACHED_UP_TO,
+    )

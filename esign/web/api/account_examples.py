@@ -1,0 +1,110 @@
+"""One example of every body about keys and the organisation, shown in the description of the API."""
+
+from esign.web.api.examples import CERTIFICATE, COMPLETED, CREATED, DOCUMENT_ID, KEY_ID, SEALED, SENT, Json
+
+API_KEY: Json = {
+    "id": KEY_ID,
+    "name": "CRM",
+    "mode": "live",
+    "hint": "esk_live_ab12…wxyz",
+    "scopes": ["documents:read", "documents:write"],
+    "createdAt": CREATED,
+    "createdBy": {"kind": "system", "id": None, "name": "command line"},
+    "expiresAt": None,
+    "lastUsedAt": SENT,
+    "lastUsedIp": "203.0.113.7",
+    "revokedAt": None,
+}
+API_KEYS: Json = {"data": [API_KEY], "hasMore": False, "nextCursor": None}
+RENAME: Json = {"name": "CRM, Berlin office"}
+REVOKED: Json = {"id": KEY_ID}
+
+ACCOUNT: Json = {
+    "organisation": {"id": "org_01kzsz0a1b2c3d4e5f6g7h8j9k", "name": "Fernhill Gardens", "plan": "business"},
+    "mode": "live",
+    "key": API_KEY,
+    "limits": {
+        "requestsPerMinute": 600,
+        "createsPerMinute": None,
+        "sendsPerMinute": None,
+        "verifiesPerMinute": 30,
+        "authFailuresPerMinute": 20,
+        "remindersPerHour": 1,
+        "emailsPerDay": 2000,
+        "idempotencyHours": 24,
+        "downloadSeconds": 300,
+        "fileBytes": 26214400,
+        "bodyBytes": 37748736,
+        "plainBodyBytes": 1048576,
+        "pages": 500,
+        "recipients": 50,
+        "fields": 500,
+        "webhooks": 20,
+        "apiKeys": 50,
+        "eventDays": 30,
+        "linkDays": 30,
+        "attachmentBytes": 5242880,
+    },
+}
+VERIFY: Json = {"file": "JVBERi0xLjcKJeLjz9MKMSAwIG9iago8PC9UeXBlL0NhdGFsb2c…"}
+VERIFICATION: Json = {
+    "result": "valid",
+    "sha256": SEALED,
+    "pageCount": 4,
+    "issuedHere": True,
+    "documentId": DOCUMENT_ID,
+    "signatures": [
+        {
+            "fieldName": "Seal",
+            "signerName": "Fernhill Gardens document seal",
+            "signedAt": COMPLETED,
+            "intact": True,
+            "valid": True,
+            "trusted": True,
+            "coverage": "entire_file",
+            "modification": "none",
+            "timestamp": None,
+            "level": "B-B",
+            "certificate": {
+                "subject": "Common Name: Fernhill Gardens document seal",
+                "issuer": "Common Name: Fernhill Gardens authority",
+                "serialNumber": "5d3f0a",
+                "notBefore": CREATED,
+                "notAfter": "2036-11-17T16:02:11.482Z",
+                "sha256": CERTIFICATE,
+            },
+            "reasons": [],
+        }
+    ],
+}
+CHANGE_SETTINGS: Json = {"replyTo": "office@fernhill.example", "brandColour": "#2f6b4f"}
+SETTINGS: Json = {
+    "organisationName": "Fernhill Gardens",
+    "replyTo": "office@fernhill.example",
+    "defaultLocale": "en",
+    "timeZone": "Europe/Berlin",
+    "defaultExpiresInDays": 30,
+    "defaultReminders": {"enabled": True, "firstAfterDays": 3, "everyDays": 4, "max": 5},
+    "brandColour": "#2f6b4f",
+    "retainCompletedDays": 3650,
+    "deleteClosedAfterDays": None,
+    "maxKeyLifetimeDays": None,
+}
+USAGE: Json = {
+    "data": [
+        {
+            "day": "2026-11-20",
+            "documentsCreated": 12,
+            "documentsSent": 11,
+            "documentsCompleted": 7,
+            "emails": 31,
+            "apiRequests": 140,
+            "storageBytes": 8123904,
+        }
+    ]
+}
+INVITE: Json = {"email": "tomas@fernhill.example", "name": "Tomas Berg", "role": "member"}
+CHANGE_MEMBER: Json = {"role": "admin"}
+MEMBER: Json = {"id": "mem_01kzsz0a1b2c3d4e5f6g7h8j9k", **INVITE, "status": "invited", "createdAt": CREATED}
+MEMBERS: Json = {"data": [MEMBER], "hasMore": False, "nextCursor": None}
+REMOVED_MEMBER: Json = {"id": MEMBER["id"]}

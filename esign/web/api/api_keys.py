@@ -1,0 +1,116 @@
+"""API keys: list, look at, rename, revoke (contract 3.5); one is made only by the command line or the web app."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from esign.actions import keys as actions
+from esign.core.apikey import ApiKey
+from esign.web.api import account_examples as examples
+from esign.web.api.document_requests import Empty
+from esign.web.api.documents import owner_of
+from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.endpoint import Call
+from esign.web.schema import Line, Moment, Patch, Reply
+
+FILTERS = "api-keys"
+
+
+class RenameKey(Patch):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.RENAME]})
+
+    name: Annotated[str, Line(1, 100), Field(default_factory=str)]
+
+
+class KeyMakerReply(Reply):
+    """Who made a key; the command line is the installation itself."""
+
+    kind: Literal["member", "system"]
+    id: str | None
+    name: str
+
+
+class ApiKeyReply(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.API_KEY]})
+
+    id: str
+    name: str
+    mode: Literal["live", "test"]
+    hint: str
+    scopes: list[str]
+    created_at: Moment
+    created_by: KeyMakerReply
+    expires_at: Moment | None
+    last_used_at: Moment | None
+    last_used_ip: str | None
+    revoked_at: Moment | None
+
+
+class ApiKeyPage(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.API_KEYS]})
+
+    data: list[ApiKeyReply]
+    has_more: bool
+    next_cursor: str | None
+
+
+class RevokedReply(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.REVOKED]})
+
+    id: str
+
+
+async def find(call: Call, query: Paging) -> dict[str, Any]:
+    """A page of the organisation's keys of this mode, newest first; revoked and expired ones too."""
+    after = place_of(call.runtime.vault, query.cursor, FILTERS)
+    found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after)
+    return {"data": found, "next": cursor_of(call.runtime.vault, more, FILTERS)}
+
+
+async def read(call: Call) -> ApiKey:
+    """One key; never the key itself."""
+    return await actions.get(call.runtime, owner_of(call), call.path["id"])
+
+
+async def rename(call: Call, body: RenameKey) -> ApiKey:
+    """Give a key another name; scopes and expiry are fixed at creation."""
+    name = body.name if body.model_fields_set else None
+    return await actions.rename(call.runtime, owner_of(call), call.path["id"], name, call.keep)
+
+
+async def revoke(call: Call, body: Empty) -> str:
+    """End a key from its next request on; the key stays in the list."""
+    return await actions.revoke(call.runtime, owner_of(call), call.path["id"], call.keep)
+
+
+async def revoke_current(call: Call, body: Empty) -> str:
+    """End the very key of this request."""
+    return await actions.revoke(call.runtime, owner_of(call), call.key.id, call.keep)
+
+
+def present(key: ApiKey) -> ApiKeyReply:
+    return ApiKeyReply(
+        id=key.id,
+        name=key.name,
+        mode=key.mode.value,
+        hint=key.hint,
+        scopes=sorted(key.scopes),
+        created_at=key.created_at,
+        created_by=KeyMakerReply(kind="system", id=None, name="command line"),
+        expires_at=key.expires_at,
+        last_used_at=key.last_used_at,
+        last_used_ip=key.last_used_ip,
+        revoked_at=key.revoked_at,
+    )
+
+
+def present_page(found: dict[str, Any]) -> ApiKeyPage:
+    return ApiKeyPage(
+        data=[present(key) for key in found["data"]],
+        has_more=found["next"] is not None,
+        next_cursor=found["next"],
+    )
+
+
+def present_revoked(key_id: str) -> RevokedReply:
+    return RevokedReply(id=key_id)

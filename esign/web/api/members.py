@@ -1,0 +1,106 @@
+"""The members of the organisation, the same in both modes (contract 3.5)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from esign.actions import members as actions
+from esign.core.member import Member, MemberRole
+from esign.web.api import account_examples as examples
+from esign.web.api.document_requests import Empty
+from esign.web.api.documents import owner_of
+from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.endpoint import Call
+from esign.web.schema import Email, Line, Moment, Patch, Reply, Schema
+
+FILTERS = "members"
+Role = Literal["owner", "admin", "member", "viewer"]
+
+
+class InviteMember(Schema):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.INVITE]})
+
+    email: Email
+    name: Annotated[str, Line(1, 200)]
+    role: Role
+
+
+class ChangeMember(Patch):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.CHANGE_MEMBER]})
+
+    name: Annotated[str, Line(1, 200), Field(default_factory=str)]
+    role: Annotated[Role, Field(default_factory=str)]
+
+
+class MemberReply(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.MEMBER]})
+
+    id: str
+    email: str
+    name: str
+    role: Role
+    status: Literal["invited", "active"]
+    created_at: Moment
+
+
+class MemberPage(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.MEMBERS]})
+
+    data: list[MemberReply]
+    has_more: bool
+    next_cursor: str | None
+
+
+class MemberDeleted(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.REMOVED_MEMBER]})
+
+    id: str
+
+
+async def find(call: Call, query: Paging) -> dict[str, Any]:
+    """A page of members, newest first."""
+    after = place_of(call.runtime.vault, query.cursor, FILTERS)
+    found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after)
+    return {"data": found, "next": cursor_of(call.runtime.vault, more, FILTERS)}
+
+
+async def invite(call: Call, body: InviteMember) -> Member:
+    """Add a member; they are `invited` until they sign in for the first time."""
+    role = MemberRole(body.role)
+    return await actions.invite(call.runtime, owner_of(call), body.email, body.name, role, call.keep)
+
+
+async def change(call: Call, body: ChangeMember) -> Member:
+    """Change the name or the role of a member."""
+    role = MemberRole(body.role) if "role" in body.model_fields_set else None
+    return await actions.change(
+        call.runtime, owner_of(call), call.path["id"], body.name or None, role, call.keep
+    )
+
+
+async def remove(call: Call, body: Empty) -> str:
+    """Remove a member; what they made stays."""
+    return await actions.remove(call.runtime, owner_of(call), call.path["id"], call.keep)
+
+
+def present(member: Member) -> MemberReply:
+    return MemberReply(
+        id=member.id,
+        email=member.email,
+        name=member.name,
+        role=member.role.value,
+        status=member.status.value,
+        created_at=member.created_at,
+    )
+
+
+def present_page(found: dict[str, Any]) -> MemberPage:
+    return MemberPage(
+        data=[present(member) for member in found["data"]],
+        has_more=found["next"] is not None,
+        next_cursor=found["next"],
+    )
+
+
+def present_removed(member_id: str) -> MemberDeleted:
+    return MemberDeleted(id=member_id)

@@ -1,0 +1,97 @@
+"""The settings of the organisation, for both modes (contract 3.5)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field
+
+from esign.actions import settings as actions
+from esign.actions.settings import Settings
+from esign.web.api import account_examples as examples
+from esign.web.api.document_requests import Locale, RemindersInput
+from esign.web.api.documents import owner_of
+from esign.web.api.rules import known_zone
+from esign.web.endpoint import Call
+from esign.web.schema import Email, Line, Patch, Reply
+
+Days = Annotated[int, Field(ge=1, le=36_500)]
+
+
+class ChangeSettings(Patch):
+    """Null sets a member back to what the installation says, or to none; the name is always there."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.CHANGE_SETTINGS]})
+
+    organisation_name: Annotated[str, Line(1, 200), Field(default_factory=str)]
+    reply_to: Email | None = None
+    default_locale: Locale | None = None
+    time_zone: Annotated[str, Line(1, 64), AfterValidator(known_zone)] | None = None
+    default_expires_in_days: Annotated[int, Field(ge=1, le=365)] | None = None
+    default_reminders: RemindersInput | None = None
+    brand_colour: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] | None = None
+    retain_completed_days: Days | None = None
+    delete_closed_after_days: Days | None = None
+    max_key_lifetime_days: Annotated[int, Field(ge=1, le=3_650)] | None = None
+
+
+class DefaultRemindersReply(Reply):
+    enabled: bool
+    first_after_days: int
+    every_days: int
+    max: int
+
+
+class SettingsReply(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.SETTINGS]})
+
+    organisation_name: str
+    reply_to: str | None
+    default_locale: Literal["en"]
+    time_zone: str
+    default_expires_in_days: int
+    default_reminders: DefaultRemindersReply
+    brand_colour: str
+    retain_completed_days: int | None
+    delete_closed_after_days: int | None
+    max_key_lifetime_days: int | None
+
+
+# What a member is called among the rules, where that is something else.
+NAMES = {
+    "organisation_name": "name",
+    "default_locale": "locale",
+    "default_expires_in_days": "expires_in_days",
+    "default_reminders": "reminders",
+    "brand_colour": "colour",
+}
+
+
+async def read(call: Call) -> Settings:
+    """The settings as they count now, defaults of the installation put in."""
+    return await actions.read(call.runtime, owner_of(call))
+
+
+async def change(call: Call, body: ChangeSettings) -> Settings:
+    """Change settings; they count for what happens from now on, drafts and open documents keep theirs."""
+    given: dict[str, Any] = body.model_dump(exclude_unset=True)
+    if isinstance(given.get("default_reminders"), dict):
+        given["default_reminders"] = {k: v for k, v in given["default_reminders"].items() if v is not None}
+    changes = {NAMES.get(name, name): value for name, value in given.items()}
+    return await actions.change(call.runtime, owner_of(call), changes, call.keep)
+
+
+def present(found: Settings) -> SettingsReply:
+    organisation, plan = found.organisation, found.reminders
+    return SettingsReply(
+        organisation_name=organisation.name,
+        reply_to=organisation.reply_to,
+        default_locale=organisation.locale,  # type: ignore[arg-type]  # one that there are words for
+        time_zone=organisation.time_zone,
+        default_expires_in_days=found.expires_in_days,
+        default_reminders=DefaultRemindersReply(
+            **{name: getattr(plan, name) for name in DefaultRemindersReply.model_fields}
+        ),
+        brand_colour=organisation.colour,
+        retain_completed_days=organisation.retain_completed_days,
+        delete_closed_after_days=organisation.delete_closed_after_days,
+        max_key_lifetime_days=organisation.max_key_lifetime_days,
+    )

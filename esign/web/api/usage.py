@@ -1,0 +1,75 @@
+"""What the organisation used, day by day, in the mode of the key (contract 3.5)."""
+
+from datetime import date, timedelta
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+
+from esign.actions import usage as actions
+from esign.core.errors import Detail, Problem
+from esign.core.instant import DAY
+from esign.core.usage import Usage
+from esign.web.api import account_examples as examples
+from esign.web.api.documents import owner_of
+from esign.web.endpoint import Call
+from esign.web.schema import Line, Query, Reply, Then, refusal
+
+LONGEST = 366
+USUAL = 30
+EPOCH = date(1970, 1, 1)
+
+
+def day_number(text: str) -> int:
+    """Days since 1970 of a date such as 2026-11-21."""
+    try:
+        if len(text) == 10 and text.isascii():
+            return (date.fromisoformat(text) - EPOCH).days
+    except ValueError:
+        pass
+    raise refusal("format", "A date such as 2026-11-21.")
+
+
+Day = Annotated[int, Then(Line(1, 40), day_number, "date")]
+
+
+class UsageQuery(Query):
+    """Both days are counted in; without them the last 30 days."""
+
+    first: Annotated[Day | None, Field(alias="from", description="The first day, in UTC.")] = None
+    last: Annotated[Day | None, Field(alias="to", description="The last day, in UTC.")] = None
+
+
+class UsageDayReply(Reply):
+    day: str
+    documents_created: int
+    documents_sent: int
+    documents_completed: int
+    emails: int
+    api_requests: int
+    storage_bytes: int
+
+
+class UsageReply(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.USAGE]})
+
+    data: list[UsageDayReply]
+
+
+async def read_usage(call: Call, query: UsageQuery) -> list[tuple[int, Usage]]:
+    """One entry for each day, oldest first; `storageBytes` are those of the files added that day."""
+    last = call.runtime.clock.now() // DAY if query.last is None else query.last
+    first = last - USUAL + 1 if query.first is None else query.first
+    if not 0 <= last - first < LONGEST:
+        message = f"A day from {LONGEST - 1} days before the last one to that day."
+        raise Problem("invalid_request", details=[Detail("?from", message, "range")])
+    return await actions.days(call.runtime, owner_of(call), first, last)
+
+
+def present(found: list[tuple[int, Usage]]) -> UsageReply:
+    return UsageReply(
+        data=[UsageDayReply(day=str(EPOCH + timedelta(n)), **counters(used)) for n, used in found]
+    )
+
+
+def counters(used: Usage) -> dict[str, Any]:
+    return {name: getattr(used, name) for name in Usage.__slots__}

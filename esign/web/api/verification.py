@@ -1,0 +1,81 @@
+"""Verifying a PDF, whoever signed it (contract 3.5)."""
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, WithJsonSchema
+from pydantic.alias_generators import to_camel
+
+from esign.actions import verifying
+from esign.pdf.verification import Verification
+from esign.web.api import account_examples as examples
+from esign.web.api.documents import decode, owner_of
+from esign.web.endpoint import Call
+from esign.web.schema import Reply, Schema
+
+Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+
+
+class VerifyFile(Schema):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.VERIFY]})
+
+    file: Annotated[
+        str, Field(json_schema_extra={"contentEncoding": "base64", "contentMediaType": "application/pdf"})
+    ]
+
+
+class Verdict(Reply):
+    """Filled in from the worker's answer, which is in the words of the contract already."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+class CertificateReply(Verdict):
+    subject: str
+    issuer: str
+    serial_number: str
+    not_before: Time
+    not_after: Time
+    sha256: str
+
+
+class TimestampReply(Verdict):
+    valid: bool
+    trusted: bool
+    time: Time
+    authority: str
+
+
+class SignatureVerdictReply(Verdict):
+    field_name: str
+    signer_name: str
+    signed_at: Time | None
+    intact: bool
+    valid: bool
+    trusted: bool
+    coverage: Literal["entire_file", "entire_revision", "contiguous", "unclear"]
+    modification: Literal["none", "lta_updates", "form_filling", "annotations", "other"]
+    timestamp: TimestampReply | None
+    level: str | None
+    certificate: CertificateReply | None
+    reasons: list[str]
+
+
+class VerificationReply(Verdict):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.VERIFICATION]})
+
+    result: Literal["valid", "invalid", "indeterminate", "unsigned"]
+    sha256: str
+    page_count: int
+    issued_here: bool
+    document_id: str | None
+    signatures: list[SignatureVerdictReply]
+
+
+async def verify(call: Call, body: VerifyFile) -> Verification:
+    """Check every signature of a PDF; the file is not stored."""
+    file = await decode(body.file, call.runtime.config.limits.file_mib)
+    return await verifying.verify(call.runtime, owner_of(call), file)
+
+
+def present(found: Verification) -> VerificationReply:
+    return VerificationReply.model_validate(found)

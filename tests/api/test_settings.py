@@ -1,0 +1,135 @@
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from esign.actions import outbox
+from esign.core.apikey import Scope
+from esign.core.instant import DAY, rfc3339
+from tests.api.site import Site, a_config, running
+from tests.journeys.api import until
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+DEFAULTS = {
+    "organisationName": "Northlight",
+    "replyTo": "office@northlight.example",
+    "defaultLocale": "en",
+    "timeZone": "UTC",
+    "defaultExpiresInDays": 30,
+    "defaultReminders": {"enabled": True, "firstAfterDays": 3, "everyDays": 4, "max": 5},
+    "brandColour": "#3d4657",
+    "retainCompletedDays": None,
+    "deleteClosedAfterDays": None,
+    "maxKeyLifetimeDays": None,
+}
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
+    """An installation of its own for each test: settings are everybody's."""
+    async with running(a_config(tmp_path_factory.mktemp("site"))) as site:
+        yield site
+
+
+async def test_settings_begin_as_the_installation_has_them_and_change_one_by_one(site: Site) -> None:
+    assert await site.ok("GET", "/settings") == DEFAULTS
+    changed = {
+        "organisationName": "Südlicht",
+        "replyTo": "new@northlight.example",
+        "timeZone": "Europe/Berlin",
+        "defaultExpiresInDays": 14,
+        "brandColour": "#AA00ff",
+        "retainCompletedDays": 3650,
+        "deleteClosedAfterDays": 90,
+        "maxKeyLifetimeDays": 365,
+    }
+    for name, value in changed.items():
+        assert (await site.ok("PATCH", "/settings", {name: value}))[name] == value
+    assert await site.ok("GET", "/settings") == {**DEFAULTS, **changed}
+    cleared = dict.fromkeys(changed.keys() - {"organisationName"})
+    back = {**DEFAULTS, "organisationName": "Südlicht", "replyTo": None}
+    assert await site.ok("PATCH", "/settings", cleared) == back
+    assert await site.ok("PATCH", "/settings", {}) == back
+
+
+async def test_reminders_are_replaced_as_a_whole(site: Site) -> None:
+    await site.ok("PATCH", "/settings", {"defaultReminders": {"everyDays": 9, "max": 1}})
+    found = await site.ok("PATCH", "/settings", {"defaultReminders": {"firstAfterDays": 1}})
+    assert found["defaultReminders"] == {"enabled": True, "firstAfterDays": 1, "everyDays": 4, "max": 5}
+    cleared = await site.ok("PATCH", "/settings", {"defaultReminders": None})
+    assert cleared["defaultReminders"] == DEFAULTS["defaultReminders"]
+
+
+REFUSED: list[tuple[dict[str, Any], str, str]] = [
+    ({"organisationName": None}, "/organisationName", "type"),
+    ({"organisationName": ""}, "/organisationName", "length"),
+    ({"replyTo": "nobody"}, "/replyTo", "format"),
+    ({"defaultLocale": "tlh"}, "/defaultLocale", "enum"),
+    ({"timeZone": "Mars/Base"}, "/timeZone", "format"),
+    ({"timeZone": "../UTC"}, "/timeZone", "format"),
+    ({"defaultExpiresInDays": 366}, "/defaultExpiresInDays", "range"),
+    ({"defaultExpiresInDays": "30"}, "/defaultExpiresInDays", "type"),
+    ({"defaultReminders": {"max": 11}}, "/defaultReminders/max", "range"),
+    ({"brandColour": "red"}, "/brandColour", "format"),
+    ({"brandColour": "#ffffff;"}, "/brandColour", "format"),
+    ({"retainCompletedDays": 0}, "/retainCompletedDays", "range"),
+    ({"plan": "enterprise"}, "/plan", "unknown_member"),
+]
+
+
+async def test_what_does_not_fit_is_refused_at_its_member_and_changes_nothing(site: Site) -> None:
+    for body, path, rule in REFUSED:
+        answer = await site.ask("PATCH", "/settings", body)
+        assert answer.places == {(path, rule)}, body
+    assert await site.ok("GET", "/settings") == DEFAULTS
+
+
+async def test_new_documents_take_the_defaults_of_the_organisation(site: Site) -> None:
+    before = await site.created()
+    reminders = {"enabled": True, "firstAfterDays": 2, "everyDays": 7, "max": 9}
+    await site.ok("PATCH", "/settings", {"defaultExpiresInDays": 7, "defaultReminders": reminders})
+    after = await site.created()
+    assert (after["expiresInDays"], after["reminders"]) == (7, reminders)
+    own = await site.created(expiresInDays=3, reminders={"max": 1})
+    assert (own["expiresInDays"], own["reminders"]) == (3, {**reminders, "max": 1})
+    assert (await site.get(before["id"]))["expiresInDays"] == 30
+
+
+async def test_letters_and_pages_show_the_organisation_as_it_is_now(site: Site) -> None:
+    changes = {"organisationName": "Südlicht", "replyTo": "new@south.example", "brandColour": "#00aa11"}
+    await site.ok("PATCH", "/settings", changes)
+    signer = site.signer()
+    await site.sent(recipients=[signer])
+    person = await site.person(signer["email"])
+
+    async def letter() -> Any:
+        [mail] = await outbox.list_mails(site.runtime.db, 9)
+        return await outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+
+    message = await until(letter, "letter")
+    assert message["Reply-To"].addresses[0].addr_spec == "new@south.example"
+    assert message["From"].addresses[0].display_name == "Südlicht"
+    async with site.session.get(person.link) as answer:
+        page = await answer.text()
+    assert "#00aa11" in page and "Südlicht" in page
+
+
+async def test_a_change_is_replayed_under_its_key_and_needs_its_scope(site: Site) -> None:
+    headers = {"Idempotency-Key": "settings-1"}
+    answers = [await site.ask("PATCH", "/settings", {"replyTo": None}, headers=headers) for _ in range(2)]
+    assert answers[0].content == answers[1].content and answers[0].body["replyTo"] is None
+    assert answers[1].headers["idempotent-replayed"] == "true"
+    reader = await site.new_key(Scope.ACCOUNT_READ)
+    assert (await site.ask("GET", "/settings", key=reader)).status == 200
+    assert (await site.ask("PATCH", "/settings", {}, key=reader)).code == "insufficient_scope"
+
+
+async def test_new_keys_live_no_longer_than_the_organisation_allows(site: Site) -> None:
+    await site.ok("PATCH", "/settings", {"maxKeyLifetimeDays": 90})
+    for days in (None, 30, 365):
+        await site.new_key(days=days)
+    page, at = await site.ok("GET", "/api-keys"), site.clock.now()
+    expiries = sorted(key["expiresAt"] or "" for key in page["data"])
+    assert expiries == ["", *(rfc3339(at + days * DAY) for days in (30, 90, 90))]
