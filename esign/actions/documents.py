@@ -1,26 +1,23 @@
 """Creating, reading and sending documents."""
 
-import asyncio
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
-from esign.actions import printing
+from esign.actions import printing, uploads
 from esign.actions.transition import Keep, transition
 from esign.core import lifecycle
 from esign.core.account import Organisation
 from esign.core.audit import Entry
-from esign.core.document import Actor, Document, File, Mode, Origin, Recipient, Reminders, Status
+from esign.core.document import Actor, Document, Field, Mode, Origin, Page, Recipient, Reminders, Status
 from esign.core.errors import Problem
 from esign.core.instant import DAY, SECOND, Instant
 from esign.core.outcome import Outcome
 from esign.core.placement import out_of_bounds
 from esign.entropy import new_id
-from esign.pdf.inspection import Limits
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, events, mails, outcomes
+from esign.store import accounts, documents, events, mails, outcomes
 from esign.store.database import Transaction
 from esign.store.documents import Place
 
@@ -56,25 +53,14 @@ async def create(
 ) -> Document:
     """A draft, its file inspected, normalised and found fit for sealing (D1)."""
     await check_mail_quota(runtime, owner)
-    limits = runtime.config.limits
-    inspection = await runtime.pdf.inspect(order.file, Limits(limits.file_mib * 2**20, limits.pages))
-    contents = (order.file, inspection.prepared, *inspection.images)
-    hashes = await asyncio.to_thread(sha256_of, contents)
+    upload = await uploads.inspect(runtime, order.file_name, order.file)
     now = runtime.clock.now()
     document = Document(
         id=new_id("doc", now),
         organisation_id=owner.organisation_id,
         mode=owner.mode,
         title=order.title,
-        file=File(
-            name=order.file_name,
-            uploaded=hashes[0],
-            prepared=hashes[1],
-            pages=inspection.pages,
-            images=tuple(hashes[2:]),
-            repaired=inspection.repaired,
-            removed=inspection.removed,
-        ),
+        file=upload.file,
         created_by=actor,
         created_at=now,
         updated_at=now,
@@ -88,11 +74,10 @@ async def create(
         external_id=order.external_id,
         metadata=order.metadata or {},
     )
-    check_placement(document)
+    check_placement([recipient.fields for recipient in document.recipients], document.file.pages)
 
     async def write(tx: Transaction) -> Document:
-        for content, sha256 in zip(contents, hashes, strict=True):
-            await blobs.add(tx, content, now, sha256)
+        await uploads.add(tx, upload, now)
         created = await outcomes.add(tx, lifecycle.create(document, origin, now), runtime.vault, now)
         if keep is not None:
             await keep(tx, created)
@@ -103,17 +88,15 @@ async def create(
     return created
 
 
-def sha256_of(contents: Sequence[bytes]) -> list[str]:
-    return [hashlib.sha256(content).hexdigest() for content in contents]
-
-
-def check_placement(document: Document) -> None:
-    """Raise `field_out_of_bounds` naming every field that lies outside its page."""
+def check_placement(
+    holders: Iterable[Sequence[Field]], pages: Sequence[Page], place: str = "/recipients"
+) -> None:
+    """Raise `field_out_of_bounds` naming every field, of a list of holders at `place`, outside its page."""
     problems = [
         problem
-        for n, recipient in enumerate(document.recipients)
-        for m, field in enumerate(recipient.fields)
-        if (problem := out_of_bounds(field, document.file.pages, f"/recipients/{n}/fields/{m}"))
+        for n, fields in enumerate(holders)
+        for m, field in enumerate(fields)
+        if (problem := out_of_bounds(field, pages, f"{place}/{n}/fields/{m}"))
     ]
     if problems:
         raise Problem("field_out_of_bounds", details=problems[:100])
