@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from esign.core.apikey import Scope
 from esign.web import openapi
-from esign.web.api import audit_replies, documents, events, webhooks
+from esign.web.api import audit_replies, documents, events, template_replies, templates, webhooks
 from esign.web.api import document_replies as replies
 from esign.web.endpoint import Call, Endpoint
 
@@ -110,6 +110,78 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         tag="Documents",
         scope=Scope.DOCUMENTS_READ,
         errors=("invalid_cursor",),
+    ),
+    Endpoint(
+        "GET",
+        f"{V1}/templates",
+        templates.find,
+        template_replies.present_page,
+        summary="List templates",
+        tag="Templates",
+        scope=Scope.TEMPLATES_READ,
+        errors=("invalid_cursor",),
+    ),
+    Endpoint(
+        "POST",
+        f"{V1}/templates",
+        templates.create,
+        template_replies.present,
+        summary="Create a template",
+        tag="Templates",
+        scope=Scope.TEMPLATES_WRITE,
+        success=201,
+        idempotent=True,
+        policy="create",
+        errors=(*FILE_ERRORS, "field_out_of_bounds", "limit_reached"),
+        body_limit="file",
+        location=f"{V1}/templates/{{id}}",
+    ),
+    Endpoint(
+        "GET",
+        f"{V1}/templates/{{id}}",
+        templates.read,
+        template_replies.present,
+        summary="Get a template",
+        tag="Templates",
+        scope=Scope.TEMPLATES_READ,
+    ),
+    Endpoint(
+        "PATCH",
+        f"{V1}/templates/{{id}}",
+        templates.change,
+        template_replies.present,
+        summary="Change a template",
+        tag="Templates",
+        scope=Scope.TEMPLATES_WRITE,
+        idempotent=True,
+        if_match=True,
+        errors=("field_out_of_bounds", "revision_mismatch"),
+    ),
+    Endpoint(
+        "DELETE",
+        f"{V1}/templates/{{id}}",
+        templates.delete,
+        template_replies.present_deleted,
+        summary="Delete a template",
+        tag="Templates",
+        scope=Scope.TEMPLATES_WRITE,
+        idempotent=True,
+        if_match=True,
+        errors=("revision_mismatch",),
+    ),
+    Endpoint(
+        "POST",
+        f"{V1}/templates/{{id}}/documents",
+        templates.use,
+        replies.present_created,
+        summary="Create a document from a template",
+        tag="Templates",
+        scope=Scope.DOCUMENTS_WRITE,
+        success=201,
+        idempotent=True,
+        policy="create",
+        errors=("quota_exceeded",),
+        location=f"{V1}/documents/{{id}}",
     ),
     Endpoint(
         "POST",
