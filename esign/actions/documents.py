@@ -1,20 +1,20 @@
 """Creating, reading and sending documents."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
-from esign.actions import printing, uploads
+from esign.actions import printing, upload
 from esign.actions.transition import Keep, transition
 from esign.core import lifecycle
 from esign.core.account import Organisation
 from esign.core.audit import Entry
-from esign.core.document import Actor, Document, Field, Mode, Origin, Page, Recipient, Reminders, Status
+from esign.core.document import Actor, Document, Mode, Origin, Recipient, Reminders, Status
 from esign.core.errors import Problem
 from esign.core.instant import DAY, SECOND, Instant
 from esign.core.outcome import Outcome
-from esign.core.placement import out_of_bounds
+from esign.core.placement import misplaced
 from esign.entropy import new_id
 from esign.runtime import Runtime
 from esign.store import accounts, documents, events, mails, outcomes
@@ -53,14 +53,14 @@ async def create(
 ) -> Document:
     """A draft, its file inspected, normalised and found fit for sealing (D1)."""
     await check_mail_quota(runtime, owner)
-    upload = await uploads.inspect(runtime, order.file_name, order.file)
+    uploaded = await upload.inspect(runtime, order.file_name, order.file)
     now = runtime.clock.now()
     document = Document(
         id=new_id("doc", now),
         organisation_id=owner.organisation_id,
         mode=owner.mode,
         title=order.title,
-        file=upload.file,
+        file=uploaded.file,
         created_by=actor,
         created_at=now,
         updated_at=now,
@@ -74,10 +74,10 @@ async def create(
         external_id=order.external_id,
         metadata=order.metadata or {},
     )
-    check_placement([recipient.fields for recipient in document.recipients], document.file.pages)
+    check_placement(document)
 
     async def write(tx: Transaction) -> Document:
-        await uploads.add(tx, upload, now)
+        await uploaded.store(tx, now)
         created = await outcomes.add(tx, lifecycle.create(document, origin, now), runtime.vault, now)
         if keep is not None:
             await keep(tx, created)
@@ -88,17 +88,10 @@ async def create(
     return created
 
 
-def check_placement(
-    holders: Iterable[Sequence[Field]], pages: Sequence[Page], place: str = "/recipients"
-) -> None:
-    """Raise `field_out_of_bounds` naming every field, of a list of holders at `place`, outside its page."""
-    problems = [
-        problem
-        for n, fields in enumerate(holders)
-        for m, field in enumerate(fields)
-        if (problem := out_of_bounds(field, pages, f"{place}/{n}/fields/{m}"))
-    ]
-    if problems:
+def check_placement(document: Document) -> None:
+    """Raise `field_out_of_bounds` naming every field that lies outside its page."""
+    holders = [recipient.fields for recipient in document.recipients]
+    if problems := misplaced(holders, document.file.pages, "/recipients"):
         raise Problem("field_out_of_bounds", details=problems[:100])
 
 

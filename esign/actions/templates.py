@@ -4,13 +4,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from esign.actions import uploads
-from esign.actions.documents import Owner, check_mail_quota, check_placement
+from esign.actions import upload
+from esign.actions.documents import Owner, check_mail_quota
 from esign.actions.transition import Keep
 from esign.core import lifecycle, webhook
 from esign.core.document import Actor, Document, Origin, Recipient, Reminders
 from esign.core.errors import Problem
 from esign.core.instant import Instant
+from esign.core.placement import misplaced
 from esign.core.template import Template, TemplateRole, roles_of
 from esign.entropy import new_id
 from esign.runtime import Runtime
@@ -55,15 +56,14 @@ class Use:
 async def create(runtime: Runtime, owner: Owner, order: Order, keep: Keep | None = None) -> Template:
     """A template from a file, which is inspected and normalised as that of a document."""
     check_limit(runtime, await templates.count(runtime.db, owner.organisation_id, owner.mode))
-    upload = await uploads.inspect(runtime, order.file_name, order.file)
-    check_placement([role.fields for role in order.roles], upload.file.pages, "/roles")
+    uploaded = await upload.inspect(runtime, order.file_name, order.file)
     now = runtime.clock.now()
     template = Template(
         id=new_id("tpl", now),
         organisation_id=owner.organisation_id,
         mode=owner.mode,
         title=order.title,
-        file=upload.file,
+        file=uploaded.file,
         created_at=now,
         updated_at=now,
         subject=order.subject,
@@ -72,9 +72,10 @@ async def create(runtime: Runtime, owner: Owner, order: Order, keep: Keep | None
         reminders=order.reminders,
         roles=order.roles,
     )
+    check_placement(template)
 
     async def write(tx: Transaction) -> Template:
-        await uploads.add(tx, upload, now)
+        await uploaded.store(tx, now)
         return await add(tx, runtime, template, keep)
 
     return await announced(runtime, write)
@@ -122,6 +123,12 @@ def check_limit(runtime: Runtime, there: int) -> None:
         raise Problem("limit_reached", f"The organisation has {limit} templates; delete one first.")
 
 
+def check_placement(template: Template) -> None:
+    """Raise `field_out_of_bounds` naming every field that lies outside its page."""
+    if problems := misplaced([role.fields for role in template.roles], template.file.pages, "/roles"):
+        raise Problem("field_out_of_bounds", details=problems[:100])
+
+
 async def get(runtime: Runtime, owner: Owner, template_id: str) -> Template:
     return await templates.get_own(runtime.db, owner.organisation_id, owner.mode, template_id)
 
@@ -149,7 +156,7 @@ async def change(
     async def write(tx: Transaction) -> Template:
         before = await get_at(tx, owner, template_id, revision)
         template = decide(before)
-        check_placement([role.fields for role in template.roles], template.file.pages, "/roles")
+        check_placement(template)
         if template != before:
             template = replace(template, revision=before.revision + 1, updated_at=now)
             await templates.save(tx, template, before)

@@ -47,16 +47,6 @@ async def attach(tx: Transaction, document_id: str, *hashes: str) -> None:
         )
 
 
-async def attach_to_template(tx: Transaction, template_id: str, *hashes: str) -> None:
-    """Keep this content as long as the template."""
-    for sha256 in set(hashes):
-        await tx.run(
-            "INSERT INTO template_blob (template_id, sha256) VALUES (:template_id, :sha256) ON CONFLICT DO NOTHING",
-            template_id=template_id,
-            sha256=sha256,
-        )
-
-
 async def get(reader: Reader, sha256: str) -> bytes:
     """The content, its hash checked; raises Missing."""
     rows = await reader.all(
@@ -66,6 +56,16 @@ async def get(reader: Reader, sha256: str) -> bytes:
     if hashlib.sha256(content).hexdigest() != sha256:
         raise Missing(f"stored content {sha256} is missing or was changed")
     return content
+
+
+async def attach_to_template(tx: Transaction, template_id: str, *hashes: str) -> None:
+    """Keep this content as long as the template."""
+    for sha256 in set(hashes):
+        await tx.run(
+            "INSERT INTO template_blob (template_id, sha256) VALUES (:template_id, :sha256) ON CONFLICT DO NOTHING",
+            template_id=template_id,
+            sha256=sha256,
+        )
 
 
 async def size(reader: Reader, sha256: str) -> int:

@@ -348,6 +348,16 @@ async def test_roles_named_by_id_keep_what_is_left_out_and_the_list_is_replaced(
     assert clerk["id"] not in {role["id"] for role in before["roles"]}
 
 
+async def test_null_in_a_role_puts_its_default_back(site: Site) -> None:
+    before = await created(site, roles=[ROLE | {"order": 3}])
+    role = before["roles"][0]
+    given = {"id": role["id"]} | dict.fromkeys(("name", "role", "order", "fields"))
+    after = await site.ok("PATCH", f"/templates/{before['id']}", {"roles": [given]})
+    assert after["roles"] == [
+        {"id": role["id"], "key": "tenant", "name": "tenant", "role": "signer", "order": 1, "fields": []}
+    ]
+
+
 async def test_the_fields_of_a_role_are_replaced_as_a_whole(site: Site) -> None:
     before = await created(site)
     role = before["roles"][0]
@@ -362,6 +372,7 @@ CHANGES: list[tuple[Any, set[tuple[str, str]]]] = [
     ({"roles": [{"id": "ROLE"}, {"id": "ROLE"}]}, {("/roles/1/id", "duplicate")}),
     ({"roles": [{"id": "ROLE"}, {"key": "tenant"}]}, {("/roles/1/key", "duplicate")}),
     ({"roles": [{"name": "New"}]}, {("/roles/0/key", "required")}),
+    ({"roles": [{"id": "ROLE", "key": None}]}, {("/roles/0/key", "required")}),
     ({"roles": [{"id": "ROLE"}, {"key": "b", "fields": [PLOT]}]}, {("/roles/1/fields/0/key", "duplicate")}),
     ({"roles": [{"key": f"r{n}"} for n in range(5)]}, {("/roles", "length")}),
     ({"title": ""}, {("/title", "length")}),

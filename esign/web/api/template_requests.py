@@ -1,5 +1,6 @@
 """What the template endpoints take."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, RootModel, Tag, model_validator
@@ -120,7 +121,7 @@ class CreateTemplate(
         return {name: value for name, value in given.items() if value is not None or name not in known}
 
 
-class TemplateRoleChange(Schema):
+class TemplateRoleChange(Patch):
     """With an `id` the role of that id, which keeps what is left out; without one a new role."""
 
     id: str | None = None
@@ -131,25 +132,25 @@ class TemplateRoleChange(Schema):
     fields: tuple[AnyFieldInput, ...] | None = None
 
     @model_validator(mode="after")
-    def _a_new_role_has_a_key(self) -> Self:
-        if self.id is None and self.key is None:
+    def _has_a_key(self) -> Self:
+        if self.key is None and (self.id is None or "key" in self.model_fields_set):
             raise refusal("required", "This member is required.", at="key")
         return self
 
     def changed(self, before: TemplateRole | None, now: Instant) -> TemplateRole:
+        """The role with what was given, `null` being the default of a new one."""
         key = self.key or (before.key if before else "")
-        old = before or TemplateRole(new_id("rol", now), key, key)
-        fields = self.fields
-        return TemplateRole(
-            id=old.id,
+        new = TemplateRole(
+            id=before.id if before else new_id("rol", now),
             key=key,
-            name=self.name or old.name,
-            role=old.role if self.role is None else Role(self.role),
-            order=old.order if self.order is None else self.order,
-            fields=old.fields
-            if fields is None
-            else tuple(field.to_field(new_id("fld", now)) for field in fields),
+            name=self.name or key,
+            role=Role(self.role or "signer"),
+            order=self.order or 1,
+            fields=tuple(field.to_field(new_id("fld", now)) for field in self.fields or ()),
         )
+        if before is None:
+            return new
+        return replace(before, **{name: getattr(new, name) for name in self.model_fields_set})
 
 
 class ChangeTemplate(Patch):

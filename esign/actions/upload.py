@@ -1,4 +1,4 @@
-"""A PDF that somebody brings: inspected and normalised once, whatever is made from it."""
+"""A PDF on its way in: inspected and normalised before the transaction, stored within it."""
 
 import asyncio
 import hashlib
@@ -15,36 +15,34 @@ from esign.store.database import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """What is known of the file, and its content: as uploaded, normalised, and a picture of each page."""
+    """The file as the document keeps it, and the contents it refers to with their hashes."""
 
     file: File
     contents: tuple[bytes, ...]
+    hashes: tuple[str, ...]
+
+    async def store(self, tx: Transaction, now: Instant) -> None:
+        for content, sha256 in zip(self.contents, self.hashes, strict=True):
+            await blobs.add(tx, content, now, sha256)
 
 
 async def inspect(runtime: Runtime, name: str, content: bytes) -> Upload:
-    """The file found fit for sealing; raises the file codes of contract 6."""
+    """Raises the file codes of contract 6."""
     limits = runtime.config.limits
     inspection = await runtime.pdf.inspect(content, Limits(limits.file_mib * 2**20, limits.pages))
     contents = (content, inspection.prepared, *inspection.images)
-    uploaded, prepared, *images = await asyncio.to_thread(sha256_of, contents)
+    hashes = await asyncio.to_thread(sha256_of, contents)
     file = File(
         name=name,
-        uploaded=uploaded,
-        prepared=prepared,
+        uploaded=hashes[0],
+        prepared=hashes[1],
         pages=inspection.pages,
-        images=tuple(images),
+        images=tuple(hashes[2:]),
         repaired=inspection.repaired,
         removed=inspection.removed,
     )
-    return Upload(file, contents)
+    return Upload(file, contents, tuple(hashes))
 
 
 def sha256_of(contents: Sequence[bytes]) -> list[str]:
     return [hashlib.sha256(content).hexdigest() for content in contents]
-
-
-async def add(tx: Transaction, upload: Upload, now: Instant) -> None:
-    """Store its content, in the transaction of what refers to it."""
-    hashes = (upload.file.uploaded, upload.file.prepared, *upload.file.images)
-    for content, sha256 in zip(upload.contents, hashes, strict=True):
-        await blobs.add(tx, content, now, sha256)
