@@ -25,6 +25,7 @@ from esign.core.document import (
 )
 from esign.core.instant import DAY, Instant, parse
 from esign.core.placement import SIZES
+from esign.core.template import Template, TemplateRole
 from esign.core.webhook import Webhook
 from esign.entropy import new_id
 from esign.store import accounts, blobs, outcomes
@@ -116,6 +117,26 @@ def a_document(*recipients: Recipient, **changes: Any) -> Document:
 def a_sent_document(*recipients: Recipient, now: Instant = NOW, **changes: Any) -> Document:
     """A draft sent at `now` by the rules themselves: its first group is invited."""
     return lifecycle.send(a_document(*recipients, **changes), SENDER, ORIGIN, now).document
+
+
+def a_role(key: str = "customer", **changes: Any) -> TemplateRole:
+    """A signer's role without fields."""
+    return replace(TemplateRole(new_id("rol", NOW), key, key.capitalize()), **changes)
+
+
+def a_template(*roles: TemplateRole, **changes: Any) -> Template:
+    """One page for these roles, by default for a customer."""
+    made = Template(
+        id=new_id("tpl", NOW),
+        organisation_id=ORGANISATION,
+        mode=Mode.LIVE,
+        title="Lease",
+        file=a_file(),
+        created_at=NOW,
+        updated_at=NOW,
+        roles=roles or (a_role(),),
+    )
+    return replace(made, **changes)
 
 
 def a_seal(**changes: Any) -> Seal:

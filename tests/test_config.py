@@ -52,6 +52,7 @@ def test_nothing_at_all_gives_the_defaults(tmp_path: Path, monkeypatch: pytest.M
         "recipients": 50,
         "fields": 500,
         "webhooks": 20,
+        "templates": 1000,
         "api_keys": 50,
         "idempotency_hours": 24,
         "download_seconds": 300,

@@ -1,12 +1,10 @@
 """Creating, reading and sending documents."""
 
-import asyncio
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from esign.actions import printing
+from esign.actions import printing, upload
 from esign.actions.transition import Keep, transition
 from esign.core import lifecycle
 from esign.core.audit import Entry
@@ -14,11 +12,10 @@ from esign.core.document import Actor, Document, File, Mode, Origin, Recipient, 
 from esign.core.errors import Problem
 from esign.core.instant import DAY, SECOND, Instant
 from esign.core.outcome import Outcome
-from esign.core.placement import out_of_bounds
+from esign.core.placement import misplaced
 from esign.entropy import new_id
-from esign.pdf.inspection import Inspection, Limits
 from esign.runtime import Runtime
-from esign.store import blobs, documents, events, outcomes, usage
+from esign.store import documents, events, outcomes, usage
 from esign.store.database import Transaction
 from esign.store.documents import Place
 
@@ -54,17 +51,13 @@ async def create(
 ) -> Document:
     """A draft, its file inspected, normalised and found fit for sealing (D1)."""
     await check_mail_quota(runtime, owner)
-    limits = runtime.config.limits
-    inspection = await runtime.pdf.inspect(order.file, Limits(limits.file_mib * 2**20, limits.pages))
-    contents = (order.file, inspection.prepared, *inspection.images)
-    hashes = await asyncio.to_thread(sha256_of, contents)
+    uploaded = await upload.inspect(runtime, order.file_name, order.file)
     now = runtime.clock.now()
-    document = draft(owner, actor, order, file_of(order.file_name, inspection, hashes), now)
+    document = draft(owner, actor, order, uploaded.file, now)
     check_placement(document)
 
     async def write(tx: Transaction) -> Document:
-        for content, sha256 in zip(contents, hashes, strict=True):
-            await blobs.add(tx, content, now, sha256)
+        await uploaded.store(tx, now)
         created = await outcomes.add(tx, lifecycle.create(document, origin, now), runtime.vault, now)
         if keep is not None:
             await keep(tx, created)
@@ -73,20 +66,6 @@ async def create(
     created = await runtime.db.write(write)
     runtime.bell.ring()
     return created
-
-
-def file_of(name: str, inspection: Inspection, hashes: Sequence[str]) -> File:
-    """`hashes` are those of the upload, of the normalised file and of each page's picture."""
-    uploaded, prepared, *images = hashes
-    return File(
-        name=name,
-        uploaded=uploaded,
-        prepared=prepared,
-        pages=inspection.pages,
-        images=tuple(images),
-        repaired=inspection.repaired,
-        removed=inspection.removed,
-    )
 
 
 def draft(owner: Owner, actor: Actor, order: Order, file: File, now: Instant) -> Document:
@@ -111,19 +90,10 @@ def draft(owner: Owner, actor: Actor, order: Order, file: File, now: Instant) ->
     )
 
 
-def sha256_of(contents: Sequence[bytes]) -> list[str]:
-    return [hashlib.sha256(content).hexdigest() for content in contents]
-
-
 def check_placement(document: Document) -> None:
     """Raise `field_out_of_bounds` naming every field that lies outside its page."""
-    problems = [
-        problem
-        for n, recipient in enumerate(document.recipients)
-        for m, field in enumerate(recipient.fields)
-        if (problem := out_of_bounds(field, document.file.pages, f"/recipients/{n}/fields/{m}"))
-    ]
-    if problems:
+    holders = [recipient.fields for recipient in document.recipients]
+    if problems := misplaced(holders, document.file.pages, "/recipients"):
         raise Problem("field_out_of_bounds", details=problems[:100])
 
 

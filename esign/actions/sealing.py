@@ -4,9 +4,9 @@ import asyncio
 import logging
 
 from esign.actions.certificate_page import facts, up_to_last_act
-from esign.actions.documents import sha256_of
 from esign.actions.drawing import drawn_fields, inks_of
 from esign.actions.printing import font_paths
+from esign.actions.upload import sha256_of
 from esign.core import lifecycle
 from esign.core.document import Document, Seal, Status
 from esign.core.errors import Problem

@@ -205,6 +205,7 @@ class Limits(Table):
     recipients: int = key(50, "Recipients of one document.", ge=1, le=500)
     fields: int = key(500, "Fields of one document.", ge=1, le=10_000)
     webhooks: int = key(20, "Webhooks of one organisation and mode.", ge=1, le=1000)
+    templates: int = key(1000, "Templates of one organisation and mode.", ge=1, le=100_000)
     api_keys: int = key(50, "Active API keys of one organisation.", ge=1, le=10_000)
     idempotency_hours: int = key(24, "Hours an Idempotency-Key is remembered.", ge=1, le=720)
     download_seconds: int = key(300, "Life of a download address in seconds.", ge=10, le=86_400)

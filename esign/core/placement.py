@@ -1,6 +1,6 @@
 """Where a field may lie: percent of the page as displayed, origin top left (contract 4, Geometry)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite
 
 from esign.core.document import Field, FieldType, Page
@@ -48,3 +48,13 @@ def out_of_bounds(field: Field, pages: Sequence[Page], path: str) -> Detail | No
         if start + size > 100 + TOLERANCE:
             return Detail(f"{path}/{member}", "The field reaches over the edge of the page.", "range")
     return None
+
+
+def misplaced(holders: Iterable[Sequence[Field]], pages: Sequence[Page], path: str) -> list[Detail]:
+    """Why fields do not lie on their pages; `path` is that of a list, each entry of which holds fields."""
+    return [
+        problem
+        for n, fields in enumerate(holders)
+        for m, field in enumerate(fields)
+        if (problem := out_of_bounds(field, pages, f"{path}/{n}/fields/{m}"))
+    ]

@@ -111,6 +111,18 @@ def answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value
     return CHECKS[field.type](field, given)
 
 
+def prefill(field: Field, given: str | bool) -> Value | None:
+    """What the sender may write into a field beforehand; an empty text writes nothing. Raises Wrong."""
+    if field.type in INK:
+        raise Wrong("type", "Nobody signs beforehand.")
+    if field.type is FieldType.CHECKBOX:
+        if not isinstance(given, bool):
+            raise Wrong("type", "true or false.")
+        return given
+    text = a_string(given).strip()
+    return CHECKS[field.type](field, text) if text else None
+
+
 def tick(field: Field, given: Any) -> bool:
     if given is None:
         given = False

@@ -7,6 +7,7 @@ from typing import Any
 from esign.core.document import Document, Mode, Recipient
 from esign.core.instant import HOUR, MINUTE, SECOND, Instant, Millis, rfc3339
 from esign.core.outcome import Event
+from esign.core.template import Template
 
 API_VERSION = "v1"
 
@@ -23,6 +24,9 @@ PUBLISHED = (
     "recipient.declined",
     "recipient.reminded",
     "recipient.delivery_failed",
+    "template.created",
+    "template.updated",
+    "template.deleted",
 )
 
 # Every name a webhook may ask for, those whose cause a later version brings included (contract 5).
@@ -30,9 +34,6 @@ ALL_EVENTS = (
     *PUBLISHED,
     "document.cancelled",
     "document.deleted",
-    "template.created",
-    "template.updated",
-    "template.deleted",
     "webhook.test",
 )
 
@@ -78,6 +79,20 @@ def payload(event: Event, event_id: str, sequence: int, document: Document) -> d
         "mode": document.mode.value,
         "sequence": sequence,
         "data": body,
+    }
+
+
+def template_payload(event_type: str, at: Instant, event_id: str, template: Template) -> dict[str, Any]:
+    """The body of an event about a template, which has no `sequence`."""
+    shown = {"id": template.id, "title": template.title, "revision": template.revision}
+    return {
+        "id": event_id,
+        "type": event_type,
+        "timestamp": rfc3339(at),
+        "apiVersion": API_VERSION,
+        "mode": template.mode.value,
+        "sequence": None,
+        "data": {"template": shown},
     }
 
 

@@ -73,6 +73,16 @@ async def size_of_document(reader: Reader, document_id: str) -> int:
     return int(rows[0]["size"] or 0)
 
 
+async def attach_to_template(tx: Transaction, template_id: str, *hashes: str) -> None:
+    """Keep this content as long as the template."""
+    for sha256 in set(hashes):
+        await tx.run(
+            "INSERT INTO template_blob (template_id, sha256) VALUES (:template_id, :sha256) ON CONFLICT DO NOTHING",
+            template_id=template_id,
+            sha256=sha256,
+        )
+
+
 async def size(reader: Reader, sha256: str) -> int:
     """Bytes; raises Missing."""
     rows = await reader.all("SELECT size FROM blob WHERE sha256 = :sha256", sha256=sha256)
@@ -82,12 +92,13 @@ async def size(reader: Reader, sha256: str) -> int:
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
-    """Remove up to `limit` pieces of content older than `before` that no document refers to."""
+    """Remove up to `limit` pieces of content older than `before` that no document and no template refers to."""
     return await tx.run(
         """
         DELETE FROM blob WHERE sha256 IN (
             SELECT sha256 FROM blob WHERE created_at < :before
-            AND NOT EXISTS (SELECT 1 FROM document_blob d WHERE d.sha256 = blob.sha256) LIMIT :limit)
+            AND NOT EXISTS (SELECT 1 FROM document_blob d WHERE d.sha256 = blob.sha256)
+            AND NOT EXISTS (SELECT 1 FROM template_blob t WHERE t.sha256 = blob.sha256) LIMIT :limit)
         """,
         before=before,
         limit=limit,

@@ -187,18 +187,11 @@ def load(rows: Sequence[Row]) -> Document:
     """One document from the rows of its join."""
     row = rows[0]
     members = {name: row[f"d_{name}"] for name in DOCUMENT_COLUMNS}
-    file, seal = orjson.loads(members["file"]), members["seal"]
+    seal = members["seal"]
     members |= {
         "mode": Mode(members["mode"]),
         "status": Status(members["status"]),
-        "file": File(
-            **{
-                **file,
-                "pages": tuple(Page(*page) for page in file["pages"]),
-                "images": tuple(file["images"]),
-                "removed": tuple(file["removed"]),
-            }
-        ),
+        "file": load_file(members["file"]),
         "reminders": Reminders(**orjson.loads(members["reminders"])),
         "metadata": orjson.loads(members["metadata"]),
         "created_by": Actor(**orjson.loads(members["created_by"])),
@@ -206,6 +199,18 @@ def load(rows: Sequence[Row]) -> Document:
     }
     recipients = tuple(load_recipient(each) for each in rows if each["r_id"] is not None)
     return Document(**members, recipients=recipients)
+
+
+def load_file(stored: str) -> File:
+    file = orjson.loads(stored)
+    return File(
+        **{
+            **file,
+            "pages": tuple(Page(*page) for page in file["pages"]),
+            "images": tuple(file["images"]),
+            "removed": tuple(file["removed"]),
+        }
+    )
 
 
 def load_recipient(row: Row) -> Recipient:
@@ -238,14 +243,18 @@ def load_field(stored: Mapping[str, Any]) -> Field:
 def document_row(document: Document) -> dict[str, Any]:
     members = shallow(document)
     del members["recipients"]
-    pages = [(page.width, page.height, page.rotation) for page in document.file.pages]
     return members | {
-        "file": dumps({**shallow(document.file), "pages": pages}),
+        "file": dump_file(document.file),
         "reminders": dumps(shallow(document.reminders)),
         "metadata": dumps(dict(document.metadata)),
         "created_by": dumps(shallow(document.created_by)),
         "seal": dumps(shallow(document.seal)) if document.seal else None,
     }
+
+
+def dump_file(file: File) -> str:
+    pages = [(page.width, page.height, page.rotation) for page in file.pages]
+    return dumps({**shallow(file), "pages": pages})
 
 
 def recipient_rows(document: Document) -> Iterable[dict[str, Any]]:

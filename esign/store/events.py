@@ -55,7 +55,7 @@ async def count(tx: Transaction, document_id: str, types: Sequence[str]) -> int:
 
 
 async def publish(
-    tx: Transaction, event: dict[str, Any], organisation_id: str, document_id: str, now: Instant
+    tx: Transaction, event: dict[str, Any], organisation_id: str, document_id: str | None, now: Instant
 ) -> None:
     """Keep the body as it will be sent, byte for byte, to every endpoint and at every retry."""
     await tx.run(

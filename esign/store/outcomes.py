@@ -1,13 +1,16 @@
 """Saves an outcome whole: state, audit entries, events, deliveries, mails and the seal, in one transaction."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from esign.core import audit, webhook
-from esign.core.document import Document
+from esign.core.document import Document, Mode
 from esign.core.instant import DAY, Instant
 from esign.core.outcome import Event, Job, Mail, Outcome
 from esign.core.usage import Meter, Usage
+from esign.core.webhook import Webhook
 from esign.entropy import new_id, new_salt, new_token
 from esign.store import blobs, documents, events, links, outbox, usage, webhooks
 from esign.store.database import Transaction
@@ -77,17 +80,35 @@ async def _publish(tx: Transaction, document: Document, facts: tuple[Event, ...]
     for number, event in enumerate(published, so_far - len(published) + 1):
         body = webhook.payload(event, new_id("evt", now), number, document)
         await events.publish(tx, body, document.organisation_id, document.id, now)
-        for subscriber in subscribers:
-            if subscriber.wants(event.type):
-                await outbox.add(
-                    tx,
-                    "webhook",
-                    f"{body['id']}:{subscriber.id}",
-                    now,
-                    lane=subscriber.id,
-                    document_id=document.id,
-                    body=json.dumps({"event": body["id"], "webhook": subscriber.id}).encode(),
-                )
+        await _offer(tx, body, subscribers, document.id, now)
+
+
+async def announce(
+    tx: Transaction, body: dict[str, Any], organisation_id: str, mode: Mode, now: Instant
+) -> None:
+    """Publish an event that is about no document."""
+    await events.publish(tx, body, organisation_id, None, now)
+    await _offer(tx, body, await webhooks.find(tx, organisation_id, mode), None, now)
+
+
+async def _offer(
+    tx: Transaction,
+    body: dict[str, Any],
+    subscribers: Sequence[Webhook],
+    document_id: str | None,
+    now: Instant,
+) -> None:
+    for subscriber in subscribers:
+        if subscriber.wants(body["type"]):
+            await outbox.add(
+                tx,
+                "webhook",
+                f"{body['id']}:{subscriber.id}",
+                now,
+                lane=subscriber.id,
+                document_id=document_id,
+                body=json.dumps({"event": body["id"], "webhook": subscriber.id}).encode(),
+            )
 
 
 async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, now: Instant) -> None:

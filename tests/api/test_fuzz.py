@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from esign.core.errors import Problem
 from esign.web import strict_json
 from esign.web.api.document_requests import CreateDocument, problems_across
+from esign.web.api.template_requests import ChangeTemplate, CreateTemplate, UseTemplate
 from esign.web.api.webhooks import CreateWebhook
 from esign.web.validation import RULES, check
 
@@ -103,6 +104,54 @@ def test_no_value_anywhere_in_a_webhook_is_unforeseen(place: tuple[Any, ...], va
     judged(CreateWebhook, replaced({"url": "https://a.test", "events": ["*"]}, place, value))
 
 
+TEMPLATE: dict[str, Any] = {
+    **{name: BODY[name] for name in ("fileName", "file", "title", "expiresInDays", "reminders")},
+    "roles": [{"key": "a", "name": "A", "order": 2, "fields": BODY["recipients"][0]["fields"]}],
+}
+CHANGE = {"title": "t", "reminders": {"max": 1}, "roles": [{"id": "rol_1", **TEMPLATE["roles"][0]}]}
+USE = {
+    "recipients": [
+        {"roleKey": "a", "name": "Ada", "email": "ada@example.test", "values": {"k": "v", "b": True}}
+    ],
+    "metadata": {"a": "b"},
+}
+
+
+@settings(max_examples=300, deadline=None)
+@given(place=st.sampled_from(places(TEMPLATE)), value=values)
+def test_no_value_anywhere_in_a_template_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
+    made = judged(CreateTemplate, replaced(TEMPLATE, place, value))
+    if made is not None:
+        roles = tuple(role.to_role(0) for role in made.root.roles)
+        assert all(detail.rule in RULES for detail in problems_across(roles, 50, 500, "/roles"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(place=st.sampled_from(places({"fromDocumentId": "doc_1", "title": "t"})), value=values)
+def test_no_value_in_a_template_from_a_document_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
+    judged(CreateTemplate, replaced({"fromDocumentId": "doc_1", "title": "t"}, place, value))
+
+
+@settings(max_examples=200, deadline=None)
+@given(place=st.sampled_from(places(CHANGE)), value=values)
+def test_no_value_anywhere_in_a_change_of_a_template_is_unforeseen(
+    place: tuple[Any, ...], value: Any
+) -> None:
+    judged(ChangeTemplate, replaced(CHANGE, place, value))
+
+
+@settings(max_examples=200, deadline=None)
+@given(place=st.sampled_from(places(USE)), value=values)
+def test_no_value_anywhere_in_a_use_of_a_template_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
+    made = judged(UseTemplate, replaced(USE, place, value))
+    if made is not None:
+        for taker in [given.to_taker() for given in made.recipients]:
+            assert all(isinstance(value, str | bool) for value in taker.values.values())
+
+
 def test_the_body_that_these_start_from_is_one() -> None:
+    assert all(
+        judged(*pair) for pair in ((CreateTemplate, TEMPLATE), (ChangeTemplate, CHANGE), (UseTemplate, USE))
+    )
     made = judged(CreateDocument, BODY)
     assert made is not None and len(made.recipients[0].to_recipient(0).fields) == 6

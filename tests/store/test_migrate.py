@@ -52,9 +52,10 @@ async def test_opening_again_changes_no_schema(tmp_path: Path) -> None:
     assert schema(tmp_path / FILE) == before
 
 
-def test_scripts_are_numbered_and_leave_no_token() -> None:
+def test_scripts_are_applied_in_the_order_of_their_numbers_and_leave_no_token() -> None:
     scripts = migrate.scripts()
-    assert scripts[0][0] == 1
+    numbers = [number for number, _ in scripts]
+    assert numbers[0] == 1 and numbers == sorted(set(numbers))
     for _, script in scripts:
         assert "{" not in script
         assert "BEGIN IMMEDIATE" not in script

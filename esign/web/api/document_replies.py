@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict
 
-from esign.core.document import Document, Recipient
+from esign.core.document import Document, Recipient, Reminders
 from esign.web.api import examples, field_replies
 from esign.web.api.field_replies import AnyFieldReply
 from esign.web.schema import Moment, Reply
@@ -182,7 +182,7 @@ def present_file(found: dict[str, Any]) -> FileDescriptor:
 
 def members(document: Document) -> dict[str, Any]:
     """What a list and a single answer share; checked by a test instead of at every answer."""
-    seal, creator, plan = document.seal, document.created_by, document.reminders
+    seal, creator = document.seal, document.created_by
     return {
         "id": document.id,
         "title": document.title,
@@ -201,12 +201,7 @@ def members(document: Document) -> dict[str, Any]:
         "locale": document.locale,
         "expires_in_days": document.expires_in_days,
         "expires_at": document.expires_at,
-        "reminders": RemindersReply.model_construct(
-            enabled=plan.enabled,
-            first_after_days=plan.first_after_days,
-            every_days=plan.every_days,
-            max=plan.max,
-        ),
+        "reminders": present_reminders(document.reminders),
         "redirect_url": document.redirect_url,
         "external_id": document.external_id,
         "metadata": dict(document.metadata),
@@ -221,6 +216,15 @@ def members(document: Document) -> dict[str, Any]:
         "seal": seal
         and SealReply.model_construct(**{name: getattr(seal, name) for name in SealReply.model_fields}),
     }
+
+
+def present_reminders(plan: Reminders) -> RemindersReply:
+    return RemindersReply.model_construct(
+        enabled=plan.enabled,
+        first_after_days=plan.first_after_days,
+        every_days=plan.every_days,
+        max=plan.max,
+    )
 
 
 def of_recipient(recipient: Recipient) -> dict[str, Any]:

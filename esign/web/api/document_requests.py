@@ -1,10 +1,11 @@
 """What the document endpoints take."""
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal, Protocol
 
 from pydantic import AfterValidator, ConfigDict, Field
 
+from esign.core import document as core
 from esign.core.document import Recipient, Role
 from esign.core.errors import Detail
 from esign.core.instant import Instant
@@ -15,16 +16,31 @@ from esign.web.api.paging import Paging
 from esign.web.api.rules import file_name, https_url
 from esign.web.schema import Email, Line, Multiline, Schema
 
+# What recipients may be, and how they prove who they are; templates take the same.
+RoleName = Literal["signer"]
+Authentication = Literal["link"]
 Locale = Literal["en"]
+FileName = Annotated[str, Line(1, 255), AfterValidator(file_name)]
+FileContent = Annotated[
+    str, Field(json_schema_extra={"contentEncoding": "base64", "contentMediaType": "application/pdf"})
+]
+Title = Annotated[str, Line(1, 200)]
+Subject = Annotated[str, Line(0, 200)]
+Message = Annotated[str, Multiline(5_000)]
+Days = Annotated[int, Field(ge=1, le=365)]
+Order = Annotated[int, Field(ge=1, le=100)]
+PersonName = Annotated[str, Line(1, 200)]
+RedirectUrl = Annotated[str, Line(1, 2_048), AfterValidator(https_url)]
+ExternalId = Annotated[str, Line(0, 200)]
 
 
 class RecipientInput(Schema):
     email: Email
-    name: Annotated[str, Line(1, 200)]
-    role: Literal["signer"] = "signer"
-    order: Annotated[int, Field(ge=1, le=100)] = 1
+    name: PersonName
+    role: RoleName = "signer"
+    order: Order = 1
     fields: tuple[AnyFieldInput, ...] = ()
-    authentication: Literal["link"] = "link"
+    authentication: Authentication = "link"
     locale: Locale | None = None
 
     def to_recipient(self, now: Instant) -> Recipient:
@@ -56,19 +72,17 @@ Metadata = Annotated[dict[MetadataKey, Annotated[str, Line(0, 500)]], Field(max_
 class CreateDocument(Schema):
     model_config = ConfigDict(json_schema_extra={"examples": [CREATE_DOCUMENT]})
 
-    file_name: Annotated[str, Line(1, 255), AfterValidator(file_name)]
-    file: Annotated[
-        str, Field(json_schema_extra={"contentEncoding": "base64", "contentMediaType": "application/pdf"})
-    ]
+    file_name: FileName
+    file: FileContent
     recipients: tuple[RecipientInput, ...]
-    title: Annotated[str, Line(1, 200)] | None = None
-    subject: Annotated[str, Line(0, 200)] | None = None
-    message: Annotated[str, Multiline(5_000)] | None = None
-    expires_in_days: Annotated[int, Field(ge=1, le=365)] | None = None
+    title: Title | None = None
+    subject: Subject | None = None
+    message: Message | None = None
+    expires_in_days: Days | None = None
     reminders: RemindersInput | None = None
-    redirect_url: Annotated[str, Line(1, 2_048), AfterValidator(https_url)] | None = None
+    redirect_url: RedirectUrl | None = None
     locale: Locale | None = None
-    external_id: Annotated[str, Line(0, 200)] | None = None
+    external_id: ExternalId | None = None
     metadata: Metadata | None = None
 
 
@@ -82,18 +96,25 @@ class DocumentList(Paging):
     ] = None
 
 
+class Holder(Protocol):
+    """Somebody with fields: a recipient, or a role of a template."""
+
+    @property
+    def fields(self) -> tuple[core.Field, ...]: ...
+
+
 def problems_across(
-    recipients: tuple[Recipient, ...], most_recipients: int, most_fields: int
+    holders: Sequence[Holder], most_holders: int, most_fields: int, place: str = "/recipients"
 ) -> Iterator[Detail]:
     """What only the whole list tells: limits of the settings, keys that must differ, groups of check boxes."""
-    if len(recipients) > most_recipients:
-        yield Detail("/recipients", f"At most {most_recipients} recipients.", "length")
-    if sum(len(recipient.fields) for recipient in recipients) > most_fields:
-        yield Detail("/recipients", f"At most {most_fields} fields in a document.", "length")
+    if len(holders) > most_holders:
+        yield Detail(place, f"At most {most_holders} {place[1:]}.", "length")
+    if sum(len(holder.fields) for holder in holders) > most_fields:
+        yield Detail(place, f"At most {most_fields} fields in all.", "length")
     seen: set[str | None] = set()
-    for n, recipient in enumerate(recipients):
-        for m, field in enumerate(recipient.fields):
+    for n, holder in enumerate(holders):
+        for m, field in enumerate(holder.fields):
             if field.key in seen and field.key is not None:
-                yield Detail(f"/recipients/{n}/fields/{m}/key", "Each key stands once.", "duplicate")
+                yield Detail(f"{place}/{n}/fields/{m}/key", "Each key stands once.", "duplicate")
             seen.add(field.key)
-        yield from group_problems(recipient.fields, f"/recipients/{n}")
+        yield from group_problems(holder.fields, f"{place}/{n}")

@@ -76,8 +76,32 @@ class RecipientEvent(DocumentEvent):
     data: RecipientData
 
 
+class EventTemplate(Reply):
+    """The template as it was after the event, or before it was deleted."""
+
+    id: str
+    title: str
+    revision: int
+
+
+class TemplateData(Reply):
+    template: EventTemplate
+
+
+class TemplateEvent(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.TEMPLATE_EVENT]})
+
+    id: str
+    type: str
+    timestamp: Moment
+    api_version: Literal["v1"]
+    mode: Literal["live", "test"]
+    sequence: None
+    data: TemplateData
+
+
 WITH_RECIPIENT = ("recipient.", "document.declined")
 
 BODIES: Mapping[str, type[BaseModel]] = {
     name: RecipientEvent if name.startswith(WITH_RECIPIENT) else DocumentEvent for name in PUBLISHED
-}
+} | {name: TemplateEvent for name in PUBLISHED if name.startswith("template.")}

@@ -7,6 +7,7 @@ Json = dict[str, Any]
 DOCUMENT_ID = "doc_01kzt0v8q3e5m7p9r1s3t5v7w9"
 RECIPIENT_ID = "rcp_01kzt0v8q3f6n8q0r2s4t6v8w0"
 KEY_ID = "key_01kzsz0a1b2c3d4e5f6g7h8j9k"
+TEMPLATE_ID = "tpl_01kzt2c4d5f6g7h8j9k0m1n2p3"
 WEBHOOK_ID = "wh_01kzsz3m4n5p6q7r8s9t0v1w2x"
 CREATED = "2026-11-20T16:02:11.482Z"
 SENT = "2026-11-20T16:02:12.075Z"
@@ -142,6 +143,66 @@ TRAIL: Json = {
     "nextCursor": None,
 }
 
+CREATE_TEMPLATE: Json = {
+    "fileName": "garden-contract.pdf",
+    "file": CREATE_DOCUMENT["file"],
+    "title": "Garden contract",
+    "roles": [
+        {
+            "key": "customer",
+            "name": "Customer",
+            "fields": [
+                {"type": "signature", "page": 1, "x": 12, "y": 80},
+                {"type": "text", "page": 1, "x": 12, "y": 40, "key": "plot", "label": "Plot"},
+            ],
+        }
+    ],
+}
+CREATE_TEMPLATE_FROM_DOCUMENT: Json = {"fromDocumentId": DOCUMENT_ID, "title": "Garden contract"}
+TEMPLATE_ROLE: Json = {
+    "id": "rol_01kzt2c4d5e6f7g8h9j0k1m2n3",
+    "key": "customer",
+    "name": "Customer",
+    "role": "signer",
+    "order": 1,
+}
+TEMPLATE_SUMMARY: Json = {
+    "id": TEMPLATE_ID,
+    "title": "Garden contract",
+    "fileName": "garden-contract.pdf",
+    "pageCount": 3,
+    "revision": 1,
+    "mode": "live",
+    "subject": None,
+    "message": None,
+    "expiresInDays": 30,
+    "reminders": SUMMARY["reminders"],
+    "createdAt": CREATED,
+    "updatedAt": CREATED,
+    "roles": [TEMPLATE_ROLE],
+}
+TEMPLATE: Json = {
+    **TEMPLATE_SUMMARY,
+    "roles": [{**TEMPLATE_ROLE, "fields": [{**FIELD, "filledAt": None, "value": None}]}],
+}
+TEMPLATES: Json = {"data": [TEMPLATE_SUMMARY], "hasMore": False, "nextCursor": None}
+CHANGE_TEMPLATE: Json = {
+    "subject": "Your garden contract",
+    "roles": [{"id": TEMPLATE_ROLE["id"], "name": "Tenant"}],
+}
+DELETED_TEMPLATE: Json = {"id": TEMPLATE_ID}
+USE_TEMPLATE: Json = {
+    "recipients": [
+        {
+            "roleKey": "customer",
+            "email": "nadia@fernhill.example",
+            "name": "Nadia Brandt",
+            "values": {"plot": "14 B"},
+        }
+    ],
+    "title": "Garden contract, plot 14 B",
+}
+
 CREATE_WEBHOOK: Json = {
     "url": "https://example.com/hooks/esign",
     "events": ["document.completed", "document.declined"],
@@ -209,4 +270,11 @@ RECIPIENT_EVENT: Json = {
             },
         },
     },
+}
+TEMPLATE_EVENT: Json = {
+    **EVENT,
+    "type": "template.created",
+    "timestamp": CREATED,
+    "sequence": None,
+    "data": {"template": {name: TEMPLATE[name] for name in ("id", "title", "revision")}},
 }

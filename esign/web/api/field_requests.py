@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import BaseModel, Field, model_validator
 
 from esign.core import document as core
-from esign.core.document import FieldType, Value
+from esign.core.document import FieldType
 from esign.core.errors import Detail
 from esign.core.placement import sized
-from esign.core.value import CHECKS, Wrong
+from esign.core.value import Wrong, prefill
 from esign.web.api.field_options import (
     AutofillOptions,
     CheckboxOptions,
@@ -90,9 +90,8 @@ class WrittenField(FieldInput):
 
     def to_field(self, field_id: str) -> core.Field:
         """With its value as its type writes it; raises core.value.Wrong when that does not fit."""
-        field, text = super().to_field(field_id), (self.value or "").strip()
-        value: Value | None = CHECKS[self.kind](field, text) if text else None
-        return replace(field, value=value, read_only=self.read_only)
+        field = super().to_field(field_id)
+        return replace(field, value=prefill(field, self.value or ""), read_only=self.read_only)
 
     @model_validator(mode="after")
     def _value_fits(self) -> Self:

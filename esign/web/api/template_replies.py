@@ -1,0 +1,120 @@
+"""What the template endpoints answer, and how a template is turned into it."""
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict
+
+from esign.core.template import Template, TemplateRole
+from esign.web.api import examples, field_replies
+from esign.web.api.document_replies import RemindersReply, present_reminders
+from esign.web.api.field_replies import AnyFieldReply
+from esign.web.schema import Moment, Reply
+
+
+class TemplateRoleSummary(Reply):
+    """A role in a list: without its fields."""
+
+    id: str
+    key: str
+    name: str
+    role: Literal["signer", "approver", "viewer", "cc"]
+    order: int
+
+
+class TemplateRoleReply(TemplateRoleSummary):
+    fields: list[AnyFieldReply]
+
+
+class TemplateSummary(Reply):
+    """A template in a list."""
+
+    id: str
+    title: str
+    file_name: str
+    page_count: int
+    revision: int
+    mode: Literal["live", "test"]
+    subject: str | None
+    message: str | None
+    expires_in_days: int
+    reminders: RemindersReply
+    created_at: Moment
+    updated_at: Moment
+    roles: list[TemplateRoleSummary]
+
+
+class TemplateReply(TemplateSummary):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.TEMPLATE]})
+
+    roles: list[TemplateRoleReply]  # type: ignore[assignment]  # the same list with more in it
+
+
+class TemplatePage(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.TEMPLATES]})
+
+    data: list[TemplateSummary]
+    has_more: bool
+    next_cursor: str | None
+
+
+class TemplateDeleted(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.DELETED_TEMPLATE]})
+
+    id: str
+
+
+def present(template: Template) -> TemplateReply:
+    return TemplateReply.model_construct(
+        **members(template), roles=[present_role(role) for role in template.roles]
+    )
+
+
+def present_role(role: TemplateRole) -> TemplateRoleReply:
+    return TemplateRoleReply.model_construct(
+        **of_role(role), fields=[field_replies.present(field) for field in role.fields]
+    )
+
+
+def present_summary(template: Template) -> TemplateSummary:
+    roles = [TemplateRoleSummary.model_construct(**of_role(role)) for role in template.roles]
+    return TemplateSummary.model_construct(**members(template), roles=roles)
+
+
+def present_page(found: dict[str, Any]) -> TemplatePage:
+    return TemplatePage.model_construct(
+        data=[present_summary(template) for template in found["data"]],
+        has_more=found["next"] is not None,
+        next_cursor=found["next"],
+    )
+
+
+def present_deleted(template: Template) -> TemplateDeleted:
+    return TemplateDeleted(id=template.id)
+
+
+def members(template: Template) -> dict[str, Any]:
+    """What a list and a single answer share; checked by a test instead of at every answer."""
+    return {
+        "id": template.id,
+        "title": template.title,
+        "file_name": template.file.name,
+        "page_count": template.page_count,
+        "revision": template.revision,
+        "mode": template.mode.value,
+        "subject": template.subject,
+        "message": template.message,
+        "expires_in_days": template.expires_in_days,
+        "reminders": present_reminders(template.reminders),
+        "created_at": template.created_at,
+        "updated_at": template.updated_at,
+    }
+
+
+def of_role(role: TemplateRole) -> dict[str, Any]:
+    return {
+        "id": role.id,
+        "key": role.key,
+        "name": role.name,
+        "role": role.role.value,
+        "order": role.order,
+    }

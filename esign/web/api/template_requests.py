@@ -1,0 +1,204 @@
+"""What the template endpoints take."""
+
+from dataclasses import replace
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, RootModel, Tag, model_validator
+
+from esign.core.document import Role
+from esign.core.instant import Instant
+from esign.core.template import Taker, TemplateRole
+from esign.entropy import new_id
+from esign.web.api.document_requests import (
+    Authentication,
+    Days,
+    ExternalId,
+    FileContent,
+    FileName,
+    Locale,
+    Message,
+    Metadata,
+    Order,
+    PersonName,
+    RedirectUrl,
+    RemindersInput,
+    RoleName,
+    Subject,
+    Title,
+)
+from esign.web.api.examples import (
+    CHANGE_TEMPLATE,
+    CREATE_TEMPLATE,
+    CREATE_TEMPLATE_FROM_DOCUMENT,
+    USE_TEMPLATE,
+)
+from esign.web.api.field_requests import AnyFieldInput
+from esign.web.api.paging import Paging
+from esign.web.schema import Email, Line, Patch, Schema, refusal
+
+RoleKey = Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")]
+FieldKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
+
+
+def written(given: object) -> object:
+    """What a field may hold beforehand, whatever its type."""
+    if given is None or isinstance(given, bool | str):
+        return given
+    raise refusal("type", "A string, or true or false.")
+
+
+Values = Annotated[
+    dict[FieldKey, Annotated[bool | str | None, BeforeValidator(written)]],
+    Field(json_schema_extra={"additionalProperties": False}),
+]
+
+
+class TemplateRoleInput(Schema):
+    """The place of one recipient; without a name it is shown by its key."""
+
+    key: RoleKey
+    name: PersonName | None = None
+    role: RoleName = "signer"
+    order: Order = 1
+    fields: tuple[AnyFieldInput, ...] = ()
+
+    def to_role(self, now: Instant) -> TemplateRole:
+        return TemplateRole(
+            id=new_id("rol", now),
+            key=self.key,
+            name=self.name or self.key,
+            role=Role(self.role),
+            order=self.order,
+            fields=tuple(field.to_field(new_id("fld", now)) for field in self.fields),
+        )
+
+
+class TemplateFromFile(Schema):
+    file_name: FileName
+    file: FileContent
+    title: Title | None = None
+    roles: tuple[TemplateRoleInput, ...] = ()
+    subject: Subject | None = None
+    message: Message | None = None
+    expires_in_days: Days | None = None
+    reminders: RemindersInput | None = None
+
+
+class TemplateFromDocument(Schema):
+    """With the file of a document, a role for each of its recipients, and its settings."""
+
+    from_document_id: Annotated[str, Line(1)]
+    title: Title | None = None
+
+
+def source_of(given: Any) -> str:
+    return "document" if isinstance(given, dict) and "fromDocumentId" in given else "file"
+
+
+class CreateTemplate(
+    RootModel[
+        Annotated[
+            Annotated[TemplateFromFile, Tag("file")] | Annotated[TemplateFromDocument, Tag("document")],
+            Discriminator(source_of),
+        ]
+    ]
+):
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [CREATE_TEMPLATE, CREATE_TEMPLATE_FROM_DOCUMENT]}
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_nulls(cls, given: Any) -> Any:
+        """`null` for a member of the other form means absent as well."""
+        if not isinstance(given, dict):
+            return given
+        known = {
+            member.alias
+            for form in (TemplateFromFile, TemplateFromDocument)
+            for member in form.model_fields.values()
+        }
+        return {name: value for name, value in given.items() if value is not None or name not in known}
+
+
+class TemplateRoleChange(Patch):
+    """With an `id` the role of that id, which keeps what is left out; without one a new role."""
+
+    id: str | None = None
+    key: RoleKey | None = None
+    name: PersonName | None = None
+    role: RoleName | None = None
+    order: Order | None = None
+    fields: tuple[AnyFieldInput, ...] | None = None
+
+    @model_validator(mode="after")
+    def _has_a_key(self) -> Self:
+        if self.key is None and (self.id is None or "key" in self.model_fields_set):
+            raise refusal("required", "This member is required.", at="key")
+        return self
+
+    def changed(self, before: TemplateRole | None, now: Instant) -> TemplateRole:
+        """The role with what was given, `null` being the default of a new one."""
+        key = self.key or (before.key if before else "")
+        new = TemplateRole(
+            id=before.id if before else new_id("rol", now),
+            key=key,
+            name=self.name or key,
+            role=Role(self.role or "signer"),
+            order=self.order or 1,
+            fields=tuple(field.to_field(new_id("fld", now)) for field in self.fields or ()),
+        )
+        if before is None:
+            return new
+        return replace(before, **{name: getattr(new, name) for name in self.model_fields_set})
+
+
+class ChangeTemplate(Patch):
+    """`null` puts the default back; `roles` replaces the list, and in a role `fields` replaces its fields."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [CHANGE_TEMPLATE]})
+
+    title: Title | None = None
+    subject: Subject | None = None
+    message: Message | None = None
+    expires_in_days: Days | None = None
+    reminders: RemindersInput | None = None
+    roles: tuple[TemplateRoleChange, ...] | None = None
+
+
+class TakerInput(Schema):
+    """Who takes a role; `values` fills in fields of the role beforehand, by their key."""
+
+    role_key: RoleKey
+    email: Email
+    name: PersonName
+    values: Values | None = None
+    authentication: Authentication = "link"
+
+    def to_taker(self) -> Taker:
+        values = {key: value for key, value in (self.values or {}).items() if value is not None}
+        return Taker(self.role_key, self.email, self.name, values, self.authentication)
+
+
+class UseTemplate(Schema):
+    """Each role is taken once; what is left out is as in the template."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [USE_TEMPLATE]})
+
+    recipients: tuple[TakerInput, ...]
+    title: Title | None = None
+    subject: Subject | None = None
+    message: Message | None = None
+    expires_in_days: Days | None = None
+    reminders: RemindersInput | None = None
+    redirect_url: RedirectUrl | None = None
+    locale: Locale | None = None
+    external_id: ExternalId | None = None
+    metadata: Metadata | None = None
+
+
+class TemplateList(Paging):
+    q: Annotated[
+        Annotated[str, Line(1, 100)] | None,
+        Field(description="Part of the title, in any case.", examples=["lease"]),
+    ] = None

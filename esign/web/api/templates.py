@@ -1,0 +1,155 @@
+"""What each template endpoint does: from a checked request to the action."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from esign.actions import settings
+from esign.actions import templates as actions
+from esign.actions.settings import Settings
+from esign.actions.templates import Order, Use
+from esign.core.document import Document, Recipient
+from esign.core.errors import Detail, Problem
+from esign.core.template import Template, TemplateRole, filled
+from esign.entropy import new_id
+from esign.web.api.document_requests import problems_across
+from esign.web.api.documents import decode, owner_of, reminders_of, title_from
+from esign.web.api.paging import cursor_of, place_of
+from esign.web.api.template_requests import (
+    ChangeTemplate,
+    CreateTemplate,
+    TemplateFromDocument,
+    TemplateList,
+    TemplateRoleChange,
+    UseTemplate,
+)
+from esign.web.endpoint import Call
+from esign.web.validation import MOST
+
+
+async def find(call: Call, query: TemplateList) -> dict[str, Any]:
+    """A page of templates, newest first."""
+    filters = "templates:" if query.q is None else f"templates:q={query.q}"
+    after = place_of(call.runtime.vault, query.cursor, filters)
+    found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after, query.q)
+    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+
+
+async def create(call: Call, body: CreateTemplate) -> Template:
+    """Create a template from a PDF and roles, or from a document."""
+    given, runtime, now = body.root, call.runtime, call.runtime.clock.now()
+    if isinstance(given, TemplateFromDocument):
+        return await actions.create_from_document(
+            runtime, owner_of(call), given.from_document_id, given.title, call.keep
+        )
+    roles = tuple(role.to_role(now) for role in given.roles)
+    check_roles(call, roles)
+    defaults = await settings.read(runtime, owner_of(call))
+    order = Order(
+        file_name=given.file_name,
+        file=await decode(given.file, runtime.config.limits.file_mib),
+        title=given.title or title_from(given.file_name),
+        roles=roles,
+        subject=given.subject or None,
+        message=given.message or None,
+        expires_in_days=given.expires_in_days or defaults.expires_in_days,
+        reminders=reminders_of(defaults, given.reminders),
+    )
+    return await actions.create(runtime, owner_of(call), order, call.keep)
+
+
+def check_roles(call: Call, roles: Sequence[TemplateRole]) -> None:
+    """Raise `invalid_request` naming what only the whole list tells."""
+    limits = call.runtime.config.limits
+    problems = [
+        *twice([role.key for role in roles], "key"),
+        *problems_across(roles, limits.recipients, limits.fields, "/roles"),
+    ]
+    if problems:
+        raise Problem("invalid_request", details=problems[:MOST])
+
+
+def twice(names: Sequence[str | None], member: str) -> Iterator[Detail]:
+    for n, name in enumerate(names):
+        if name is not None and name in names[:n]:
+            yield Detail(f"/roles/{n}/{member}", f"Each {member} stands once.", "duplicate")
+
+
+async def read(call: Call) -> Template:
+    """One template with its roles and their fields."""
+    return await actions.get(call.runtime, owner_of(call), call.path["id"])
+
+
+async def change(call: Call, body: ChangeTemplate) -> Template:
+    """Change a template; documents made from it stay as they are."""
+    defaults = await settings.read(call.runtime, owner_of(call))
+
+    def decide(before: Template) -> Template:
+        return changed(call, defaults, before, body)
+
+    return await actions.change(
+        call.runtime, owner_of(call), call.path["id"], decide, call.keep, call.if_match
+    )
+
+
+def changed(call: Call, defaults: Settings, before: Template, body: ChangeTemplate) -> Template:
+    """The template with the members that the body has; raises `invalid_request` for roles that do not fit."""
+    made: dict[str, Any] = {
+        "title": body.title or title_from(before.file.name),
+        "subject": body.subject or None,
+        "message": body.message or None,
+        "expires_in_days": body.expires_in_days or defaults.expires_in_days,
+        "reminders": reminders_of(defaults, body.reminders),
+    }
+    if "roles" in body.model_fields_set:
+        made["roles"] = changed_roles(call, before, body.roles or ())
+        check_roles(call, made["roles"])
+    return replace(before, **{name: made[name] for name in body.model_fields_set})
+
+
+def changed_roles(
+    call: Call, before: Template, given: Sequence[TemplateRoleChange]
+) -> tuple[TemplateRole, ...]:
+    roles = {role.id: role for role in before.roles}
+    unknown = [
+        Detail(f"/roles/{n}/id", "The template has no role of this id.", "reference")
+        for n, entry in enumerate(given)
+        if entry.id is not None and entry.id not in roles
+    ]
+    if problems := [*unknown, *twice([entry.id for entry in given], "id")]:
+        raise Problem("invalid_request", details=problems[:MOST])
+    now = call.runtime.clock.now()
+    return tuple(entry.changed(roles.get(entry.id or ""), now) for entry in given)
+
+
+async def delete(call: Call) -> Template:
+    """Delete a template; documents made from it are unaffected."""
+    return await actions.delete(call.runtime, owner_of(call), call.path["id"], call.keep, call.if_match)
+
+
+async def use(call: Call, body: UseTemplate) -> Document:
+    """Create a draft from a template: each role is taken by a recipient."""
+    takers, now = [given.to_taker() for given in body.recipients], call.runtime.clock.now()
+
+    def recipients(template: Template) -> tuple[Recipient, ...]:
+        made = filled(template, takers, lambda prefix: new_id(prefix, now))
+        limits = call.runtime.config.limits
+        if problems := tuple(problems_across(made, limits.recipients, limits.fields)):
+            raise Problem("invalid_request", details=problems[:MOST])
+        return made
+
+    wanted = Use(
+        recipients=recipients,
+        title=body.title,
+        subject=body.subject,
+        message=body.message,
+        expires_in_days=body.expires_in_days,
+        reminders=body.reminders.model_dump(exclude_none=True) if body.reminders else {},
+        redirect_url=body.redirect_url,
+        locale=body.locale,
+        external_id=body.external_id or None,
+        metadata=body.metadata,
+    )
+    return await actions.use(
+        call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, wanted, call.keep
+    )
