@@ -46,6 +46,7 @@ class LimitsReply(Reply):
     recipients: int
     fields: int
     webhooks: int
+    templates: int
     api_keys: int
     event_days: int
     link_days: int

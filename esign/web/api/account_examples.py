@@ -40,6 +40,7 @@ ACCOUNT: Json = {
         "recipients": 50,
         "fields": 500,
         "webhooks": 20,
+        "templates": 1000,
         "apiKeys": 50,
         "eventDays": 30,
         "linkDays": 30,
