@@ -9,7 +9,7 @@ from esign.core.account import Organisation
 from esign.core.document import Document, Mode, Recipient, RecipientStatus
 from esign.core.instant import DAY, Instant
 from esign.mail import letters
-from esign.mail.letters import Completed, Declined, Expired, Invitation, Reader, Reminder, Signed
+from esign.mail.letters import Cancelled, Completed, Declined, Expired, Invitation, Reader, Reminder, Signed
 from esign.mail.sheet import Letter, Letterhead
 
 LINK_LIVES_AFTER_CLOSING = 30 * DAY
@@ -156,6 +156,21 @@ def expired(desk: Desk) -> Letter:
     )
 
 
+def cancelled(desk: Desk) -> Letter:
+    document, to = desk.post.document, desk.post.recipient
+    assert to is not None
+    return letters.cancelled(
+        Cancelled(
+            head=desk.head,
+            to=to.name,
+            sender=desk.sender,
+            title=document.title,
+            at=document.closed_at or desk.now,
+            reason=document.close_reason,
+        )
+    )
+
+
 def signers(post: Post) -> tuple[Signed, ...]:
     """Everybody who was to act, and when they did."""
     return tuple(
@@ -171,4 +186,5 @@ LETTERS: Mapping[str, Callable[[Desk], Letter]] = {
     "completed": completed,
     "declined": declined,
     "expired": expired,
+    "cancelled": cancelled,
 }

@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from esign.actions import printing
-from esign.actions.transition import Keep, transition
+from esign.actions.transition import Find, Keep, transition
 from esign.core import lifecycle
 from esign.core.account import Organisation
 from esign.core.audit import Entry
@@ -138,16 +138,23 @@ async def send(
     await check_mail_quota(runtime, owner)
     now = runtime.clock.now()
 
-    async def find(tx: Transaction) -> Document:
-        return await documents.get_own(tx, owner.organisation_id, owner.mode, document_id)
-
     def decide(document: Document) -> Outcome:
         lifecycle.require(document, Status.DRAFT)
         if document.revision != draft.revision:  # what was checked above is no longer what would be sent
             raise Problem("revision_mismatch", current_status=document.status)
         return lifecycle.send(document, actor, origin, now)
 
-    return await transition(runtime, find, decide, keep)
+    sent: Document = await transition(runtime, find_own(owner, document_id), decide, keep)
+    return sent
+
+
+def find_own(owner: Owner, document_id: str) -> Find:
+    """Reads the owner's document in the transaction that changes it."""
+
+    async def find(tx: Transaction) -> Document:
+        return await documents.get_own(tx, owner.organisation_id, owner.mode, document_id)
+
+    return find
 
 
 async def check_mail_quota(runtime: Runtime, owner: Owner) -> None:

@@ -16,6 +16,8 @@ PUBLISHED = (
     "document.completed",
     "document.declined",
     "document.expired",
+    "document.cancelled",
+    "document.deleted",
     "document.seal_failed",
     "recipient.sent",
     "recipient.viewed",
@@ -28,8 +30,6 @@ PUBLISHED = (
 # Every name a webhook may ask for, those whose cause a later version brings included (contract 5).
 ALL_EVENTS = (
     *PUBLISHED,
-    "document.cancelled",
-    "document.deleted",
     "template.created",
     "template.updated",
     "template.deleted",
@@ -68,6 +68,8 @@ class Webhook:
 def payload(event: Event, event_id: str, sequence: int, document: Document) -> dict[str, Any]:
     """The body of one event: the document as it is after it (contract 5)."""
     body: dict[str, Any] = {"document": of_document(document)}
+    if event.type == "document.deleted":
+        body = {"document": {"id": document.id, "externalId": document.external_id}}
     if event.recipient_id is not None:
         body["recipient"] = of_recipient(document.recipient(event.recipient_id), whole=True)
     return {

@@ -173,6 +173,17 @@ async def save(tx: Transaction, document: Document, before: Document) -> None:
             )
 
 
+async def delete(tx: Transaction, document: Document) -> None:
+    """Remove the rows of a document in exactly this state; its recipients, links and files' mentions follow."""
+    if not await tx.run(
+        "DELETE FROM document WHERE id = :id AND status = :status AND revision = :revision",
+        id=document.id,
+        status=document.status.value,
+        revision=document.revision,
+    ):
+        raise Problem("revision_mismatch", current_status=document.status)
+
+
 def insert(table: str, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(':' + c for c in columns)})"
 

@@ -34,7 +34,7 @@ async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault
 
 async def _leave(tx: Transaction, outcome: Outcome, document: Document, vault: Vault, now: Instant) -> None:
     await record(tx, document.id, outcome.events)
-    await _publish(tx, document, outcome.events, now)
+    await publish(tx, document, outcome.events, now, await events.next_sequence(tx, document.id))
     for job in outcome.jobs:
         await _queue(tx, document, job, vault, now)
 
@@ -49,12 +49,14 @@ async def record(tx: Transaction, document_id: str, facts: tuple[Event, ...]) ->
         previous = line.hash
 
 
-async def _publish(tx: Transaction, document: Document, facts: tuple[Event, ...], now: Instant) -> None:
+async def publish(
+    tx: Transaction, document: Document, facts: tuple[Event, ...], now: Instant, sequence: int
+) -> None:
+    """Keep what goes out, from number `sequence` on, and queue it for everybody who wants it."""
     published = [event for event in facts if event.type in webhook.PUBLISHED]
     if not published:
         return
     subscribers = await webhooks.find(tx, document.organisation_id, document.mode)
-    sequence = await events.next_sequence(tx, document.id)
     for number, event in enumerate(published, sequence):
         body = webhook.payload(event, new_id("evt", now), number, document)
         await events.publish(tx, body, document.organisation_id, document.id, now)
@@ -73,7 +75,7 @@ async def _publish(tx: Transaction, document: Document, facts: tuple[Event, ...]
 
 async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, now: Instant) -> None:
     if not isinstance(job, Mail):
-        await outbox.add(tx, "seal", f"seal:{document.id}", now, document_id=document.id)
+        await outbox.requeue_seal(tx, document.id, now)
         return
     token = None
     if job.recipient_id is not None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_type_hints
 
+import orjson
 from pydantic import BaseModel
 from pydantic_core import to_json
 from starlette.requests import Request
@@ -150,4 +151,5 @@ class Call:
         """Called in the transaction of the effect: the answer is made there, once, and stored beside it."""
         self.kept = self._route.answer(result)
         if self.ticket is not None:
-            await self._replays.add(tx, self.ticket, self.kept)
+            about = self.path.get("id") or orjson.loads(self.kept.body).get("id")
+            await self._replays.add(tx, self.ticket, self.kept, about)

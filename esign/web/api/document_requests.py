@@ -9,7 +9,7 @@ from esign.core.document import Recipient, Role
 from esign.core.errors import Detail
 from esign.core.instant import Instant
 from esign.entropy import new_id
-from esign.web.api.examples import CREATE_DOCUMENT
+from esign.web.api.examples import CANCEL_DOCUMENT, CREATE_DOCUMENT
 from esign.web.api.field_requests import AnyFieldInput, group_problems
 from esign.web.api.paging import Paging
 from esign.web.api.rules import file_name, https_url
@@ -74,6 +74,13 @@ class CreateDocument(Schema):
 
 class Empty(Schema):
     """A call that takes nothing."""
+
+
+class CancelDocument(Schema):
+    model_config = ConfigDict(json_schema_extra={"examples": [CANCEL_DOCUMENT]})
+
+    reason: Annotated[str, Multiline(1_000)] | None = None
+    notify: bool = True
 
 
 class DocumentList(Paging):

@@ -7,13 +7,14 @@ from typing import Any
 import pybase64
 
 from esign.actions import documents as actions
-from esign.actions import files
+from esign.actions import ending, files
 from esign.actions.documents import Order, Owner
 from esign.core.document import Document, Reminders, Status
 from esign.core.errors import Detail, Problem
 from esign.store.documents import Place
 from esign.web import downloads
 from esign.web.api.document_requests import (
+    CancelDocument,
     CreateDocument,
     DocumentList,
     Empty,
@@ -83,6 +84,34 @@ async def send(call: Call, body: Empty) -> Document:
     """Send a draft to its recipients; the lowest order is invited first."""
     return await actions.send(
         call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep, call.if_match
+    )
+
+
+async def cancel(call: Call, body: CancelDocument) -> Document:
+    """Withdraw a document that is out for signature; everybody who was asked is told, unless `notify` is false."""
+    return await ending.cancel(
+        call.runtime,
+        owner_of(call),
+        call.path["id"],
+        body.reason or None,
+        body.notify,
+        call.actor,
+        call.origin,
+        call.keep,
+    )
+
+
+async def delete(call: Call) -> Document:
+    """Delete a draft or a document that has ended; its audit trail stays, without anything personal."""
+    return await ending.delete(
+        call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep, call.if_match
+    )
+
+
+async def retry_seal(call: Call, body: Empty) -> Document:
+    """Try a seal that failed again at once."""
+    return await ending.retry_seal(
+        call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep
     )
 
 

@@ -210,3 +210,11 @@ RECIPIENT_EVENT: Json = {
         },
     },
 }
+DELETED_EVENT: Json = {
+    **EVENT,
+    "type": "document.deleted",
+    "sequence": 6,
+    "data": {"document": {"id": DOCUMENT_ID, "externalId": None}},
+}
+CANCEL_DOCUMENT: Json = {"reason": "The price has changed; a new offer follows."}
+DELETED_DOCUMENT: Json = {"id": DOCUMENT_ID}
