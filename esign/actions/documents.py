@@ -1,26 +1,23 @@
 """Creating, reading and sending documents."""
 
-import asyncio
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
-from esign.actions import printing
+from esign.actions import printing, upload
 from esign.actions.transition import Find, Keep, transition
 from esign.core import lifecycle
 from esign.core.account import Organisation
 from esign.core.audit import Entry
-from esign.core.document import Actor, Document, File, Mode, Origin, Recipient, Reminders, Status
+from esign.core.document import Actor, Document, Mode, Origin, Recipient, Reminders, Status
 from esign.core.errors import Problem
 from esign.core.instant import DAY, SECOND, Instant
 from esign.core.outcome import Outcome
 from esign.core.placement import out_of_bounds
 from esign.entropy import new_id
-from esign.pdf.inspection import Limits
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, events, mails, outcomes
+from esign.store import accounts, documents, events, mails, outcomes
 from esign.store.database import Transaction
 from esign.store.documents import Place
 
@@ -49,32 +46,22 @@ class Order:
     redirect_url: str | None = None
     external_id: str | None = None
     metadata: dict[str, str] | None = None
+    send: bool = False
 
 
 async def create(
     runtime: Runtime, owner: Owner, actor: Actor, origin: Origin, order: Order, keep: Keep | None = None
 ) -> Document:
-    """A draft, its file inspected, normalised and found fit for sealing (D1)."""
+    """A draft, its file inspected, normalised and found fit for sealing (D1); with `send` it is out at once (D4)."""
     await check_mail_quota(runtime, owner)
-    limits = runtime.config.limits
-    inspection = await runtime.pdf.inspect(order.file, Limits(limits.file_mib * 2**20, limits.pages))
-    contents = (order.file, inspection.prepared, *inspection.images)
-    hashes = await asyncio.to_thread(sha256_of, contents)
+    uploaded = await upload.inspect(runtime, order.file_name, order.file)
     now = runtime.clock.now()
     document = Document(
         id=new_id("doc", now),
         organisation_id=owner.organisation_id,
         mode=owner.mode,
         title=order.title,
-        file=File(
-            name=order.file_name,
-            uploaded=hashes[0],
-            prepared=hashes[1],
-            pages=inspection.pages,
-            images=tuple(hashes[2:]),
-            repaired=inspection.repaired,
-            removed=inspection.removed,
-        ),
+        file=uploaded.file,
         created_by=actor,
         created_at=now,
         updated_at=now,
@@ -90,10 +77,15 @@ async def create(
     )
     check_placement(document)
 
+    if order.send:
+        await check_ready(runtime, document)
+
     async def write(tx: Transaction) -> Document:
-        for content, sha256 in zip(contents, hashes, strict=True):
-            await blobs.add(tx, content, now, sha256)
+        await uploaded.store(tx, now)
         created = await outcomes.add(tx, lifecycle.create(document, origin, now), runtime.vault, now)
+        if order.send:
+            sent = lifecycle.send(created, actor, origin, now)
+            created = await outcomes.save(tx, sent, created, runtime.vault, now)
         if keep is not None:
             await keep(tx, created)
         return created
@@ -101,10 +93,6 @@ async def create(
     created = await runtime.db.write(write)
     runtime.bell.ring()
     return created
-
-
-def sha256_of(contents: Sequence[bytes]) -> list[str]:
-    return [hashlib.sha256(content).hexdigest() for content in contents]
 
 
 def check_placement(document: Document) -> None:
@@ -133,8 +121,7 @@ async def send(
     if revision is not None and revision != draft.revision:
         raise Problem("revision_mismatch", current_status=draft.status)
     lifecycle.require(draft, Status.DRAFT)
-    if details := [*lifecycle.not_ready(draft), *await printing.problems(runtime, draft)]:
-        raise Problem("document_not_ready", details=details[:100], current_status=draft.status)
+    await check_ready(runtime, draft)
     await check_mail_quota(runtime, owner)
     now = runtime.clock.now()
 
@@ -146,6 +133,12 @@ async def send(
 
     sent: Document = await transition(runtime, find_own(owner, document_id), decide, keep)
     return sent
+
+
+async def check_ready(runtime: Runtime, draft: Document) -> None:
+    """Raise `document_not_ready` naming what a draft lacks and what of it could not be printed."""
+    if details := [*lifecycle.not_ready(draft), *await printing.problems(runtime, draft)]:
+        raise Problem("document_not_ready", details=details[:100], current_status=draft.status)
 
 
 def find_own(owner: Owner, document_id: str) -> Find:

@@ -13,11 +13,11 @@ from esign.actions.files import name_of
 from esign.core import lifecycle
 from esign.core.account import Organisation
 from esign.core.document import Delivery, Status
-from esign.core.instant import HOUR, MINUTE, Millis
+from esign.core.instant import HOUR, MINUTE, Instant, Millis
 from esign.mail.failure import AuthenticationFailure, PermanentFailure, TemporaryFailure
 from esign.mail.message import Attachment, Mailbox, compose
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, outbox, outcomes
+from esign.store import accounts, blobs, documents, links, outbox, outcomes
 from esign.store.database import Transaction
 from esign.store.outbox import Job
 
@@ -32,7 +32,7 @@ async def deliver(runtime: Runtime, job: Job) -> None:
     """One attempt; the Message-ID is the same at every one, so a repeat after a crash can be recognised."""
     post = await read(runtime, job)
     to = address(post)
-    if to is None or is_stale(post):
+    if to is None or is_stale(post) or await is_revoked(runtime.db, post, runtime.clock.now()):
         await finish(runtime, job, post, Delivery.NONE)
         return
     attached = await attachments(runtime, post)
@@ -85,6 +85,11 @@ def is_stale(post: Post) -> bool:
     return post.document.status is not Status.SENT or not post.recipient.invited
 
 
+async def is_revoked(reader: links.Reader, post: Post, now: Instant) -> bool:
+    """Whether its link has ended since it was queued: it was meant for another address."""
+    return post.token is not None and await links.find(reader, post.token, now) is None
+
+
 def message_id(runtime: Runtime, job: Job) -> str:
     """`local@host`, made of the job's own key."""
     host = urlsplit(runtime.config.server.base_url).hostname or "localhost"
@@ -114,7 +119,9 @@ async def finish(
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> None:
-        if post.recipient is not None and delivery is not Delivery.NONE:
+        noted = post.recipient is not None and delivery is not Delivery.NONE
+        if noted and not await is_revoked(tx, post, now):
+            assert post.recipient is not None
             before = await documents.get(tx, post.document.id)
             recipient = before.recipient(post.recipient.id)
             if delivery is Delivery.FAILED:

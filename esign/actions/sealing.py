@@ -6,9 +6,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from esign.actions.device import in_words
-from esign.actions.documents import sha256_of
 from esign.actions.drawing import drawn_fields, ink_of, inks_of
 from esign.actions.printing import font_paths
+from esign.actions.upload import sha256_of
 from esign.core import lifecycle
 from esign.core.account import Organisation
 from esign.core.audit import Entry

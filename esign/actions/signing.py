@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from esign.actions import documents as acting
-from esign.actions import printing
+from esign.actions import printing, upload
 from esign.actions.files import name_of
 from esign.actions.transition import transition
 from esign.core import consent as wording
@@ -176,7 +176,7 @@ async def exchanged(
             raise wrong(path, "The signature is not a picture.")
         if url not in inks:
             picture = await reencoded(runtime, raw_picture(url, path), path)
-            sha256 = acting.sha256_of([picture.png])[0]
+            sha256 = upload.sha256_of([picture.png])[0]
             pictures[sha256] = picture.png
             inks[url] = Ink(value["kind"], sha256, picture.width, picture.height)
         return replace(inks[url], kind=value["kind"])

@@ -39,7 +39,14 @@ class SealJob:
     """Seal the document of this outcome."""
 
 
-Job = Mail | SealJob
+@dataclass(frozen=True, slots=True)
+class RevokeLinks:
+    """Every link of this recipient ends; those of mails queued after it live."""
+
+    recipient_id: str
+
+
+Job = Mail | SealJob | RevokeLinks
 
 
 @dataclass(frozen=True, slots=True)

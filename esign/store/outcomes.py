@@ -6,7 +6,7 @@ from dataclasses import replace
 from esign.core import audit, webhook
 from esign.core.document import Document
 from esign.core.instant import Instant
-from esign.core.outcome import Event, Job, Mail, Outcome
+from esign.core.outcome import Event, Job, Mail, Outcome, RevokeLinks
 from esign.entropy import new_id, new_salt, new_token
 from esign.store import blobs, documents, events, links, mails, outbox, webhooks
 from esign.store.database import Transaction
@@ -74,6 +74,9 @@ async def publish(
 
 
 async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, now: Instant) -> None:
+    if isinstance(job, RevokeLinks):
+        await links.revoke(tx, job.recipient_id, now)
+        return
     if not isinstance(job, Mail):
         await outbox.requeue_seal(tx, document.id, now)
         return

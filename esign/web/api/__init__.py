@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from esign.core.apikey import Scope
 from esign.web import openapi
-from esign.web.api import audit_replies, documents, events, webhooks
+from esign.web.api import audit_replies, documents, events, recipients, webhooks
 from esign.web.api import document_replies as replies
 from esign.web.endpoint import Call, Endpoint
 
@@ -64,7 +64,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         success=201,
         idempotent=True,
         policy="create",
-        errors=(*FILE_ERRORS, "field_out_of_bounds", "quota_exceeded"),
+        errors=(*FILE_ERRORS, "field_out_of_bounds", "document_not_ready", "quota_exceeded"),
         body_limit="file",
         location=f"{V1}/documents/{{id}}",
     ),
@@ -110,6 +110,56 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         tag="Documents",
         scope=Scope.DOCUMENTS_READ,
         errors=("invalid_cursor",),
+    ),
+    Endpoint(
+        "PATCH",
+        f"{V1}/documents/{{id}}",
+        documents.edit,
+        replies.present,
+        summary="Change a document",
+        tag="Documents",
+        scope=Scope.DOCUMENTS_WRITE,
+        idempotent=True,
+        if_match=True,
+        errors=(*FILE_ERRORS, "field_out_of_bounds", "document_not_draft", "document_not_sent"),
+        body_limit="file",
+    ),
+    Endpoint(
+        "POST",
+        f"{V1}/documents/{{id}}/recipients",
+        recipients.add,
+        replies.present_recipient,
+        summary="Add a recipient",
+        tag="Recipients",
+        scope=Scope.DOCUMENTS_WRITE,
+        success=201,
+        idempotent=True,
+        errors=("field_out_of_bounds", "document_not_draft", "limit_reached"),
+        location=f"{V1}/documents/{{path[id]}}/recipients/{{id}}",
+    ),
+    Endpoint(
+        "PATCH",
+        f"{V1}/documents/{{id}}/recipients/{{rid}}",
+        recipients.change,
+        replies.present_recipient,
+        summary="Change or correct a recipient",
+        tag="Recipients",
+        scope=Scope.DOCUMENTS_WRITE,
+        idempotent=True,
+        if_match=True,
+        errors=("field_out_of_bounds", "document_not_draft", "recipient_already_completed", "limit_reached"),
+    ),
+    Endpoint(
+        "DELETE",
+        f"{V1}/documents/{{id}}/recipients/{{rid}}",
+        recipients.remove,
+        recipients.present_deleted,
+        summary="Remove a recipient",
+        tag="Recipients",
+        scope=Scope.DOCUMENTS_WRITE,
+        idempotent=True,
+        if_match=True,
+        errors=("document_not_draft",),
     ),
     Endpoint(
         "POST",

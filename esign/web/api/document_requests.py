@@ -70,6 +70,7 @@ class CreateDocument(Schema):
     locale: Locale | None = None
     external_id: Annotated[str, Line(0, 200)] | None = None
     metadata: Metadata | None = None
+    send: bool = False
 
 
 class Empty(Schema):

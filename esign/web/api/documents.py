@@ -2,14 +2,18 @@
 
 import asyncio
 import re
+from functools import partial
 from typing import Any
 
 import pybase64
 
 from esign.actions import documents as actions
-from esign.actions import ending, files
+from esign.actions import editing, ending, files
 from esign.actions.documents import Order, Owner
+from esign.actions.editing import Asking, Changes
+from esign.core.apikey import Scope
 from esign.core.document import Document, Reminders, Status
+from esign.core.editing import title_from
 from esign.core.errors import Detail, Problem
 from esign.store.documents import Place
 from esign.web import downloads
@@ -21,6 +25,7 @@ from esign.web.api.document_requests import (
     RemindersInput,
     problems_across,
 )
+from esign.web.api.edit_requests import EditDocument, merged
 from esign.web.api.paging import Paging, cursor_of, place_of
 from esign.web.endpoint import Call
 from esign.web.validation import MOST
@@ -34,7 +39,9 @@ def owner_of(call: Call) -> Owner:
 
 
 async def create(call: Call, body: CreateDocument) -> Document:
-    """Create a draft from a PDF, its recipients and their fields."""
+    """Create a draft from a PDF, its recipients and their fields; with `send` it goes out at once."""
+    if body.send:
+        call.require(Scope.DOCUMENTS_SEND)
     runtime, now = call.runtime, call.runtime.clock.now()
     limits, recipients = runtime.config.limits, tuple(given.to_recipient(now) for given in body.recipients)
     if problems := tuple(problems_across(recipients, limits.recipients, limits.fields)):
@@ -52,13 +59,9 @@ async def create(call: Call, body: CreateDocument) -> Document:
         redirect_url=body.redirect_url,
         external_id=body.external_id or None,
         metadata=body.metadata,
+        send=body.send,
     )
     return await actions.create(runtime, owner_of(call), call.actor, call.origin, order, call.keep)
-
-
-def title_from(name: str) -> str:
-    """The file name without `.pdf`, or all of it where nothing is left."""
-    return (re.sub(r"\.pdf$", "", name, flags=re.IGNORECASE).strip() or name)[:200]
 
 
 def reminders_of(call: Call, given: RemindersInput | None) -> Reminders:
@@ -85,6 +88,36 @@ async def send(call: Call, body: Empty) -> Document:
     return await actions.send(
         call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep, call.if_match
     )
+
+
+async def edit(call: Call, body: EditDocument) -> Document:
+    """Change a draft; of a document that is out only its expiry, reminders, externalId and metadata."""
+    runtime = call.runtime
+    limits, now = runtime.config.limits, runtime.clock.now()
+    asking = Asking(owner_of(call), call.path["id"], call.actor, call.origin, call.if_match)
+    changes = Changes(
+        members=edited(call, body),
+        file_name=body.file_name,
+        file=None if body.file is None else partial(decode, body.file, limits.file_mib),
+        recipients=(
+            None
+            if body.recipients is None
+            else merged(body.recipients, now, limits.recipients, limits.fields)
+        ),
+    )
+    return await editing.edit(runtime, asking, changes, call.keep)
+
+
+def edited(call: Call, body: EditDocument) -> dict[str, Any]:
+    """The plain members that were given, each with what stands for `null`."""
+    given = body.model_fields_set - {"file", "file_name", "recipients"}
+    members = {name: getattr(body, name) or None for name in given}
+    put_in: dict[str, Any] = {
+        "metadata": members.get("metadata") or {},
+        "expires_in_days": members.get("expires_in_days") or call.runtime.config.expiry.days,
+        "reminders": reminders_of(call, body.reminders),
+    }
+    return members | {name: value for name, value in put_in.items() if name in given}
 
 
 async def cancel(call: Call, body: CancelDocument) -> Document:

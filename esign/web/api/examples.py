@@ -108,7 +108,8 @@ SUMMARY: Json = {
         "certificateSha256": CERTIFICATE,
     },
 }
-DOCUMENT: Json = {**SUMMARY, "recipients": [{**SUMMARY_OF_RECIPIENT, "fields": [FIELD]}]}
+RECIPIENT: Json = {**SUMMARY_OF_RECIPIENT, "fields": [FIELD]}
+DOCUMENT: Json = {**SUMMARY, "recipients": [RECIPIENT]}
 DOCUMENTS: Json = {"data": [SUMMARY], "hasMore": False, "nextCursor": None}
 
 FILE: Json = {
@@ -218,3 +219,6 @@ DELETED_EVENT: Json = {
 }
 CANCEL_DOCUMENT: Json = {"reason": "The price has changed; a new offer follows."}
 DELETED_DOCUMENT: Json = {"id": DOCUMENT_ID}
+EDIT_DOCUMENT: Json = {"title": "Garden contract", "externalId": "order-1042", "message": None}
+CHANGE_RECIPIENT: Json = {"email": "nadia.brandt@fernhill.example"}
+DELETED_RECIPIENT: Json = {"id": RECIPIENT_ID}
