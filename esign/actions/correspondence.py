@@ -24,6 +24,7 @@ class Post:
     letter: str
     recipient: Recipient | None
     token: str | None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,7 @@ def reminder(desk: Desk) -> Letter:
             fields=len([field for field in to.fields if not field.read_only]),
             now=desk.now,
             until=document.expires_at,
+            message=desk.post.message,
         )
     )
 

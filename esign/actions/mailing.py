@@ -65,7 +65,7 @@ async def read(runtime: Runtime, job: Job) -> Post:
     document = await documents.get(runtime.db, job.document_id)
     organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
     recipient = document.recipient(body["recipient"]) if body["recipient"] else None
-    return Post(document, organisation, body["letter"], recipient, body["token"])
+    return Post(document, organisation, body["letter"], recipient, body["token"], body.get("message"))
 
 
 def address(post: Post) -> Mailbox | None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from esign.core import reminder
 from esign.core.document import (
+    NOWHERE,
     SYSTEM,
     Actor,
     Delivery,
@@ -171,8 +172,15 @@ def expire(document: Document, now: Instant) -> Outcome:
     )
 
 
-def remind(document: Document, recipient: Recipient, now: Instant) -> Outcome:
-    """One automatic reminder, and the date of the next."""
+def remind(
+    document: Document,
+    recipient: Recipient,
+    now: Instant,
+    actor: Actor = SYSTEM,
+    origin: Origin = NOWHERE,
+    message: str | None = None,
+) -> Outcome:
+    """One reminder, automatic unless somebody asks for it, and the date of the next automatic one."""
     require_open(document, now)
     if not recipient.invited or recipient.sent_at is None or document.expires_at is None:
         raise Problem("no_recipient_to_remind", current_status=document.status)
@@ -188,8 +196,8 @@ def remind(document: Document, recipient: Recipient, now: Instant) -> Outcome:
     )
     return Outcome(
         replace(document, updated_at=now).with_recipient(reminded),
-        (Event("recipient.reminded", now, SYSTEM, recipient.id),),
-        (Mail("reminder", f"remind:{recipient.id}:{count}", recipient.id),),
+        (Event("recipient.reminded", now, actor, recipient.id, origin),),
+        (Mail("reminder", f"remind:{recipient.id}:{count}", recipient.id, message),),
     )
 
 

@@ -27,11 +27,15 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A letter to one recipient, or to the sender when `recipient_id` is None; `key` makes it leave once."""
+    """A letter to one recipient, or to the sender when `recipient_id` is None; `key` makes it leave once.
+
+    `message` is what a sender adds to this one letter.
+    """
 
     letter: str
     key: str
     recipient_id: str | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

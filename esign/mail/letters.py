@@ -40,6 +40,7 @@ class Reminder:
     fields: int
     now: Instant
     until: Instant | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ def reminder(facts: Reminder) -> Letter:
             heading=words.say("reminder_heading"),
             greeting=_greeting(words, facts.to),
             paragraphs=(words.say("reminder_kept" if facts.filled else "reminder_lead", **names),),
+            note=_note(words.say("writes", sender=names["sender"]), facts.message),
             button=Button(words.say("carry_on" if facts.filled else "read_and_sign"), facts.link),
             rows=tuple(rows),
             small=(words.say("reminder_small"), _alone(words, facts.link)),

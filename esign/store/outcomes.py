@@ -84,7 +84,8 @@ async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, no
     if job.recipient_id is not None:
         token = new_token()
         await links.add(tx, token, links.Link(job.recipient_id, document.id, "recipient"), now)
-    body = json.dumps({"letter": job.letter, "recipient": job.recipient_id, "token": token}).encode()
+    letter = {"letter": job.letter, "recipient": job.recipient_id, "token": token, "message": job.message}
+    body = json.dumps(letter).encode()
     await outbox.add(
         tx,
         "mail",

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from esign.core.apikey import Scope
 from esign.web import openapi
-from esign.web.api import audit_replies, documents, events, recipients, webhooks
+from esign.web.api import act_replies, audit_replies, documents, events, recipients, webhooks
 from esign.web.api import document_replies as replies
 from esign.web.endpoint import Call, Endpoint
 
@@ -176,7 +176,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         "DELETE",
         f"{V1}/documents/{{id}}",
         documents.delete,
-        replies.present_deleted,
+        act_replies.present_deleted,
         summary="Delete a document",
         tag="Documents",
         scope=Scope.DOCUMENTS_WRITE,
@@ -194,6 +194,52 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         scope=Scope.DOCUMENTS_SEND,
         idempotent=True,
         errors=("seal_not_failed",),
+    ),
+    Endpoint(
+        "POST",
+        f"{V1}/documents/{{id}}/remind",
+        documents.remind,
+        act_replies.present_reminded,
+        summary="Remind recipients",
+        tag="Documents",
+        scope=Scope.DOCUMENTS_SEND,
+        idempotent=True,
+        policy="send",
+        errors=("document_not_sent", "no_recipient_to_remind", "reminder_too_soon", "quota_exceeded"),
+    ),
+    Endpoint(
+        "POST",
+        f"{V1}/documents/{{id}}/duplicate",
+        documents.duplicate,
+        replies.present_created,
+        summary="Duplicate a document",
+        tag="Documents",
+        scope=Scope.DOCUMENTS_WRITE,
+        success=201,
+        idempotent=True,
+        policy="create",
+        location=f"{V1}/documents/{{id}}",
+    ),
+    Endpoint(
+        "GET",
+        f"{V1}/documents/{{id}}/pages",
+        documents.pages,
+        act_replies.present_pages,
+        summary="Get the page sizes of a document",
+        tag="Documents",
+        scope=Scope.DOCUMENTS_READ,
+    ),
+    Endpoint(
+        "POST",
+        f"{V1}/documents/{{id}}/recipients/{{rid}}/link",
+        recipients.link,
+        recipients.present_link,
+        summary="Issue a signing link",
+        tag="Recipients",
+        scope=Scope.DOCUMENTS_LINKS,
+        idempotent=True,
+        policy="send",
+        errors=("document_not_sent", "recipient_not_active", "recipient_already_completed"),
     ),
     Endpoint(
         "POST",

@@ -17,12 +17,6 @@ class DocumentCreated(Reply):
     status: Literal["draft", "sent"]
 
 
-class DocumentDeleted(Reply):
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.DELETED_DOCUMENT]})
-
-    id: str
-
-
 class DeliveryReply(Reply):
     status: Literal["none", "queued", "accepted", "failed"]
     at: Moment | None
@@ -146,10 +140,6 @@ class FileDescriptor(Reply):
 
 def present_created(document: Document) -> DocumentCreated:
     return DocumentCreated(id=document.id, status=document.status.value)  # type: ignore[arg-type]  # a new document is draft or sent
-
-
-def present_deleted(document: Document) -> DocumentDeleted:
-    return DocumentDeleted(id=document.id)
 
 
 def present(document: Document) -> DocumentReply:

@@ -8,9 +8,10 @@ from typing import Any
 import pybase64
 
 from esign.actions import documents as actions
-from esign.actions import editing, ending, files
+from esign.actions import duplicating, editing, ending, files, reminding
 from esign.actions.documents import Order, Owner
 from esign.actions.editing import Asking, Changes
+from esign.actions.reminding import Reminded
 from esign.core.apikey import Scope
 from esign.core.document import Document, Reminders, Status
 from esign.core.editing import title_from
@@ -21,8 +22,10 @@ from esign.web.api.document_requests import (
     CancelDocument,
     CreateDocument,
     DocumentList,
+    DuplicateDocument,
     Empty,
     RemindersInput,
+    RemindRecipients,
     problems_across,
 )
 from esign.web.api.edit_requests import EditDocument, merged
@@ -146,6 +149,25 @@ async def retry_seal(call: Call, body: Empty) -> Document:
     return await ending.retry_seal(
         call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep
     )
+
+
+async def remind(call: Call, body: RemindRecipients) -> Reminded:
+    """Remind those who were asked and have not finished; who was reminded within the hour is left in peace."""
+    asking = Asking(owner_of(call), call.path["id"], call.actor, call.origin)
+    message = body.message or None
+    return await reminding.remind_by_hand(call.runtime, asking, body.recipient_ids, message, call.keep)
+
+
+async def duplicate(call: Call, body: DuplicateDocument) -> Document:
+    """A new draft with the same file, recipients and fields."""
+    return await duplicating.duplicate(
+        call.runtime, owner_of(call), call.path["id"], body.title, call.actor, call.origin, call.keep
+    )
+
+
+async def pages(call: Call) -> Document:
+    """The size of each page as displayed, to place fields on."""
+    return await actions.get(call.runtime, owner_of(call), call.path["id"])
 
 
 async def read(call: Call) -> Document:

@@ -222,3 +222,18 @@ DELETED_DOCUMENT: Json = {"id": DOCUMENT_ID}
 EDIT_DOCUMENT: Json = {"title": "Garden contract", "externalId": "order-1042", "message": None}
 CHANGE_RECIPIENT: Json = {"email": "nadia.brandt@fernhill.example"}
 DELETED_RECIPIENT: Json = {"id": RECIPIENT_ID}
+REMIND: Json = {"recipientIds": [RECIPIENT_ID], "message": "We would like to start on Monday."}
+REMINDED: Json = {
+    "id": DOCUMENT_ID,
+    "status": "sent",
+    "reminded": [RECIPIENT_ID],
+    "skipped": [{"recipientId": "rcp_01kzt0v8q3g9r1s3t5v7w9x1y3", "reason": "not_invited"}],
+}
+DUPLICATE: Json = {"title": "Garden contract, second season"}
+ISSUE_LINK: Json = {"ttlHours": 2}
+ISSUED_LINK: Json = {
+    "recipientId": RECIPIENT_ID,
+    "url": "https://sign.example.com/s/kq3v8m2rt7xdkq3v8m2rt7xdkq3v8m2rt7xdkq3v8m2",
+    "expiresAt": "2026-11-20T18:02:12.075Z",
+}
+PAGES: Json = {"data": [{"page": 1, "widthPt": 595.28, "heightPt": 841.89, "rotation": 0}]}
