@@ -153,5 +153,6 @@ class Call:
         """Called in the transaction of the effect: the answer is made there, once, and stored beside it."""
         self.kept = self._route.answer(result, self.path)
         if self.ticket is not None:
-            about = self.path.get("id") or orjson.loads(self.kept.body).get("id")
+            named = (self.path.get("id"), orjson.loads(self.kept.body).get("id"))
+            about = next((id for id in named if id and id.startswith("doc_")), None)
             await self._replays.add(tx, self.ticket, self.kept, about)
