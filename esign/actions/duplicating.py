@@ -1,6 +1,6 @@
 """A new draft made of a document there is."""
 
-from esign.actions.documents import Owner, find_own
+from esign.actions.documents import Owner, find_own, get
 from esign.actions.transition import Keep
 from esign.core import duplicating, lifecycle
 from esign.core.document import Actor, Document, Origin
@@ -20,6 +20,7 @@ async def duplicate(
     keep: Keep | None = None,
 ) -> Document:
     """A draft with the same file, recipients and fields; the original is only read."""
+    await get(runtime, owner, document_id)  # lets it expire first where its time is over
     now, find = runtime.clock.now(), find_own(owner, document_id)
 
     async def write(tx: Transaction) -> Document:

@@ -10,9 +10,10 @@ from esign.actions import outbox
 from esign.core import audit
 from esign.core.apikey import Scope
 from esign.core.instant import DAY, rfc3339
-from esign.jobs import expire, prune
+from esign.jobs import expire, prune, worker
 from esign.store import events
 from esign.store.database import Transaction
+from esign.store.outbox import Job
 from tests.api.site import Answer, Site, a_request, gather
 from tests.journeys.api import until
 
@@ -221,6 +222,19 @@ async def test_of_a_completed_document_only_an_impersonal_trail_is_left(site: Si
         headers={"Idempotency-Key": "whole-2", "Authorization": f"Bearer {site.key}"},
     ) as replay:
         assert sent.body["title"] and await replay.json() == {"id": document_id, "status": "sent"}
+
+
+async def test_work_on_a_document_that_is_deleted_meanwhile_ends_quietly(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    document_id = await site.create()
+    mail = next(kind for kind in worker.KINDS if kind.name == "mail")
+    body = {"letter": "expired", "recipient": None, "token": None, "message": None}
+    sealed = site.runtime.vault.encrypt("outbox", json.dumps(body).encode(), b"expired:x")
+    job = Job(10**9, "mail", "expired:x", "mail", document_id, sealed, 1)
+    await delete(site, document_id)
+    await worker.attempt(site.runtime, mail, job)
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 async def test_content_that_nobody_refers_to_goes_with_the_next_pruning(site: Site) -> None:
