@@ -24,12 +24,14 @@ from esign.net import Outbound, Rules
 from esign.pdf.workers import Workers
 from esign.runtime import Runtime
 from esign.store import folder
-from esign.store.database import FILE, Database, opened, server_lock
+from esign.store.database import FILE, Database, opened
+from esign.store.locks import has_wal_reset_bug, server_lock
 from esign.vault import Vault
 from esign.web import downloads, errors, health, home
 from esign.web.api import ENDPOINTS, V1
 from esign.web.guard import Guard
 from esign.web.origin import Proxies
+from esign.web.pages import Pages
 from esign.web.pipeline import Api
 from esign.web.server import Front, Running, running, until_signal
 from esign.web.signing import routes as signing_routes
@@ -41,7 +43,7 @@ log = logging.getLogger("esign")
 async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncIterator[Runtime]:
     """Every tool, opened in order and closed in reverse; the organisation of the configuration exists.
 
-    Raises folder.UnusableFolder, database.AlreadyServed, migrate.NewerSchema, authority.AuthorityError.
+    Raises folder.UnusableFolder, locks.AlreadyServed, migrate.NewerSchema, authority.AuthorityError.
     """
     clock = clock or SystemClock()
     data = folder.prepare(config.storage.data_dir)
@@ -53,7 +55,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             config.organisation.name,
             now,
             config.seal.pkcs12,
-            config.seal.passphrase.get_secret_value() if config.seal.passphrase else None,
+            config.seal.secret,
         )
         for warning in keys.warnings:
             log.error("%s Until then documents cannot be sealed.", warning)
@@ -93,10 +95,9 @@ def mailer(config: Config, db: Database, safe: Vault, clock: Clock) -> Mailer:
     mail = config.mail
     if mail.host is None:
         return EmbeddedOutbox(db, safe, clock)
-    password = mail.password.get_secret_value() if mail.password else None
     host = config.public_host
     own_name = f"[{host}]" if is_literal(host) else host
-    return Smtp(mail.host, mail.port, mail.security, mail.username, password, own_name)
+    return Smtp(mail.host, mail.port, mail.security, mail.username, mail.secret, own_name)
 
 
 def is_literal(host: str) -> bool:
@@ -116,8 +117,15 @@ class App:
         body = runtime.config.limits.body_mib * 2**20
         self.front = Front(proxies=proxies, message_bytes=2 * body)
         self._api = Api(runtime, ENDPOINTS)
+        pages = Pages.load()
         self._pages = Starlette(
-            routes=[*signing_routes(signing), *downloads.routes, *health.routes, *home.routes(runtime)],
+            routes=[
+                *signing_routes(signing, pages),
+                *home.routes(runtime, pages),
+                *downloads.routes,
+                *health.routes,
+                pages.assets.route(),
+            ],
             exception_handlers=errors.HANDLERS,
         )
         self._pages.state.runtime = runtime
@@ -170,8 +178,11 @@ async def serve(config: Config) -> None:
 def announce(runtime: Runtime) -> None:
     """What the person at the console wants to know first."""
     config = runtime.config
-    log.info("esign %s serves %s, data in %s", __version__, config.server.base_url, config.storage.data_dir)
+    server = config.server
+    log.info("esign %s serves %s, data in %s", __version__, server.base_url, config.storage.data_dir)
+    if server.base_url != f"http://{server.host}:{server.port}":
+        log.info("it listens on %s, port %s", server.host, server.port)
     if config.mail.host is None:
         log.info("no mail server is set: mails are kept, read them with: esign outbox")
-    if sqlite_version_info < (3, 51, 3) and sqlite_version_info[:2] not in ((3, 50), (3, 44)):
+    if has_wal_reset_bug(sqlite_version_info):
         log.info("SQLite %s has the WAL-reset bug; esign guards against it with one writer", sqlite_version)

@@ -4,18 +4,22 @@ import asyncio
 
 
 class Bell:
-    """Every waiter of the moment hears a ring; one that comes later hears the next."""
+    """Every waiter hears a ring, also one that came while it was still looking at what there was before."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Future[None]] = set()
+        self.rung = 0
 
     def ring(self) -> None:
+        self.rung += 1
         for future in self._waiting:
             if not future.done():
                 future.set_result(None)
 
-    async def wait(self, seconds: float) -> None:
-        """Return at the next ring, or after `seconds`."""
+    async def wait(self, seconds: float, since: int) -> None:
+        """Return at the first ring after `since` rings, or after `seconds`."""
+        if self.rung != since:
+            return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.add(future)
         try:

@@ -1,23 +1,19 @@
-"""The command line. Exit codes: 0 done, 1 failed or "no", 2 usage, configuration or unreadable input,
-3 another server on the same data, 4 newer schema, 70 storage failed.
+"""The command line; its exit codes stand in `exits`.
 
 Each command imports what it needs itself: `esign --version` answers in a few milliseconds.
 """
 
 import os
-import sys
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from esign import __version__
+from esign.exits import FAILED, USAGE, run, stop
 
 if TYPE_CHECKING:
     from esign.config import Config
-
-FAILED, USAGE, SERVED, NEWER, STORAGE = 1, 2, 3, 4, 70
 
 with_config = click.option(
     "--config",
@@ -33,12 +29,6 @@ def main() -> None:
     """Electronic signatures from one process and one SQLite file."""
 
 
-def stop(code: int, message: str) -> NoReturn:
-    """End with a sentence on stderr that names the cause and the remedy."""
-    click.echo(f"esign: {message}", err=True)
-    sys.exit(code)
-
-
 def configured(file: Path | None) -> "Config":
     from esign.config import ConfigError, load
 
@@ -46,57 +36,6 @@ def configured(file: Path | None) -> "Config":
         return load(file, os.environ)
     except ConfigError as error:
         stop(USAGE, str(error))
-
-
-def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
-    """Run to the end; what can go wrong outside the program becomes a sentence and an exit code."""
-    import errno
-    import sqlite3
-
-    import uvloop
-
-    from esign.authority import AuthorityError
-    from esign.core.errors import Problem
-    from esign.store.database import AlreadyServed, StorageFailed
-    from esign.store.folder import UnusableFolder
-    from esign.store.migrate import ForeignDatabase, NewerSchema
-    from esign.vault import Damaged, UnusableKey
-
-    try:
-        code = uvloop.run(work())
-    except AlreadyServed as error:
-        stop(SERVED, f"{error}; stop it first, or set another storage.data_dir")
-    except NewerSchema as error:
-        stop(NEWER, f"{error}; install the newer version of esign again")
-    except (StorageFailed, sqlite3.OperationalError) as error:
-        stop(STORAGE, f"the database cannot be written: {error}; check the disk and its free space")
-    except (ForeignDatabase, sqlite3.DatabaseError) as error:
-        stop(STORAGE, f"{error}; set storage.data_dir to the folder of an esign database")
-    except (UnusableFolder, UnusableKey, AuthorityError) as error:
-        stop(STORAGE if is_full(error.__context__) else USAGE, str(error))
-    except Damaged as error:
-        stop(USAGE, f"{error}; put app.key back from a backup")
-    except Problem as problem:
-        if problem.code == "unavailable":
-            stop(STORAGE, "the database takes no writes; check the disk and its free space")
-        remedy = "; set organisation.plan" if problem.code == "plan_required" else ""
-        stop(FAILED, problem.message.rstrip(".") + remedy)
-    except OSError as error:
-        if is_full(error):
-            stop(STORAGE, f"{error.filename or 'a file'} cannot be written: {error.strerror}; check the disk")
-        remedy = "; set server.port to a free one" if error.errno == errno.EADDRINUSE else ""
-        stop(FAILED, (error.strerror or str(error)) + remedy)
-    except KeyboardInterrupt:
-        sys.exit(0)
-    sys.exit(code or 0)
-
-
-def is_full(error: BaseException | None) -> bool:
-    """Whether the disk has no room, or takes no writes at all."""
-    import errno
-
-    refused = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
-    return isinstance(error, OSError) and error.errno in refused
 
 
 @main.command()
@@ -119,7 +58,10 @@ def serve(file: Path | None) -> None:
 @click.option("--exit", "leave", is_flag=True, help="End after the journey instead of serving on.")
 @click.option("--webhook", help="Deliver the events to this address as well.")
 def demo(into: Path | None, leave: bool, webhook: str | None) -> None:
-    """Do the main job for real: create, send, sign, seal, verify, in a new folder."""
+    """Do the main job for real, in a new folder.
+
+    Creates a contract over the API, signs it for two people, seals and verifies it.
+    """
 
     async def work() -> int:
         from esign.demo.journey import run as journey
@@ -259,7 +201,10 @@ def openapi() -> None:
 @click.option("--last", default=20, type=click.IntRange(1, 1000), help="How many to list.")
 @with_config
 def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
-    """List the mails kept in the embedded outbox, or print one with its link."""
+    """List the mails kept here, or print one.
+
+    They are kept where no mail server is set; with --last N the newest N are listed.
+    """
     config = configured(file)
 
     async def work() -> int:
@@ -269,8 +214,12 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
 
         async with database(config) as db:
             if mail_id is None:
-                for mail in await kept.list_mails(db, last):
+                mails = await kept.list_mails(db, last)
+                for mail in mails:
                     click.echo(f"{mail.id}  {rfc3339(mail.created_at)}  {mail.recipient}  {mail.subject}")
+                if not mails:
+                    sent = f"; what is sent goes to {config.mail.host}" if config.mail.host else ""
+                    click.echo(f"No mail is kept here{sent}.", err=True)
                 return 0
             message = await kept.read(db, vault.load_or_make(config.storage.data_dir / "app.key"), mail_id)
         if message is None:

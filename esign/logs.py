@@ -1,5 +1,6 @@
 """What the program says while it serves: JSON lines for machines, plain lines on a terminal."""
 
+import asyncio
 import logging
 import sys
 from typing import TextIO
@@ -26,10 +27,15 @@ class JsonLines(logging.Formatter):
         return orjson.dumps(line).decode()
 
 
+def is_worth_telling(record: logging.LogRecord) -> bool:
+    """What the end of the program cuts off is no failure, though the scheduler calls it one."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
+
+
 def set_up(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:
-    """Once per program, by the command that serves."""
+    """Once per program, by the command that serves; of the libraries only warnings and errors are told."""
     lines = logging.StreamHandler(stream)
     lines.setFormatter(logging.Formatter("%(message)s") if stream.isatty() else JsonLines())
-    root = logging.getLogger("esign")
-    root.addHandler(lines)
-    root.setLevel(level)
+    lines.addFilter(is_worth_telling)
+    logging.getLogger().addHandler(lines)
+    logging.getLogger("esign").setLevel(level)

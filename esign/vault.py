@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -68,13 +69,18 @@ def load_or_make(path: Path) -> Vault:
 def write_once(path: Path, secret: bytes) -> None:
     """Write a file of mode 0600 whole or not at all; one that is there already stays as it is."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(secret)
-        file.flush()
-        os.fsync(file.fileno())
+    part.unlink(missing_ok=True)
     try:
-        os.link(part, path)
-    except FileExistsError:
-        pass
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secret)
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            os.link(part, path)
     finally:
-        part.unlink()
+        part.unlink(missing_ok=True)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -19,7 +19,7 @@ async def verify_file(config: Config, pdf: Path, trust: tuple[Path, ...]) -> Ver
     """Trusts this installation's authority, as far as there is one, and the given roots; raises Unreadable."""
     content = read(pdf)
     roots = [root for path in trust for root in certificates(path)]
-    own = authority.known_roots(config.storage.data_dir)
+    own = authority.known_roots(config.storage.data_dir, config.seal.pkcs12, config.seal.secret)
     workers = Workers()
     try:
         return await workers.verify(content, roots, SystemClock().now(), own)

@@ -1,8 +1,8 @@
+import re
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import re
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ed25519
@@ -206,6 +206,12 @@ def test_the_authorities_made_are_known_without_making_any(tmp_path: Path) -> No
 def test_an_authority_made_before_stays_trusted(tmp_path: Path, bundle: Path) -> None:
     before = load(tmp_path)
     assert before.live.anchor_der in load(tmp_path, file=bundle, word="right").roots
+
+
+def test_the_anchor_of_the_configured_file_is_known_too(tmp_path: Path, bundle: Path) -> None:
+    assert authority.known_roots(tmp_path, bundle, "right") == (ROOT.der,)
+    with pytest.raises(AuthorityError, match="passphrase"):
+        authority.known_roots(tmp_path, bundle, "wrong")
 
 
 @pytest.mark.parametrize(

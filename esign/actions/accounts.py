@@ -100,7 +100,7 @@ async def revoke_key(db: Database, key_id: str, now: Instant) -> None:
         return await accounts.revoke_key(tx, key_id, now)
 
     if not await db.write(write):
-        raise Problem("not_found", f"There is no key {key_id}.")
+        raise Problem("not_found", f"There is no key {key_id}; see esign keys list.")
 
 
 def state_of(key: ApiKey, now: Instant) -> str:

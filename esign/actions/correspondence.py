@@ -2,17 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import ceil
 
 from esign.actions.files import name_of
+from esign.core import effort, link
 from esign.core.account import Organisation
 from esign.core.document import Document, Mode, Recipient, RecipientStatus
-from esign.core.instant import DAY, Instant
+from esign.core.instant import Instant
 from esign.mail import letters
 from esign.mail.letters import Cancelled, Completed, Declined, Expired, Invitation, Reader, Reminder, Signed
 from esign.mail.sheet import Letter, Letterhead
-
-LINK_LIVES_AFTER_CLOSING = 30 * DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +69,7 @@ def write_letter(base_url: str, post: Post, now: Instant, attached: bool) -> Let
 def invitation(desk: Desk) -> Letter:
     document, to = desk.post.document, desk.post.recipient
     assert to is not None and desk.link is not None
-    asked = len([field for field in to.fields if not field.read_only])
+    asked = effort.asked(to)
     return letters.invitation(
         Invitation(
             head=desk.head,
@@ -81,7 +79,7 @@ def invitation(desk: Desk) -> Letter:
             link=desk.link,
             pages=document.page_count,
             fields=asked,
-            minutes=ceil(document.page_count * 0.5 + max(asked, 1) * 0.3),
+            minutes=effort.minutes(document.page_count, asked),
             until=document.expires_at,
             subject=document.subject,
             message=document.message,
@@ -100,7 +98,7 @@ def reminder(desk: Desk) -> Letter:
             title=document.title,
             link=desk.link,
             filled=0,
-            fields=len([field for field in to.fields if not field.read_only]),
+            fields=effort.asked(to),
             now=desk.now,
             until=document.expires_at,
             message=desk.post.message,
@@ -122,7 +120,7 @@ def completed(desk: Desk) -> Letter:
             size=seal.size,
             attached=desk.attached,
             link=desk.link,
-            until=seal.sealed_at + LINK_LIVES_AFTER_CLOSING if desk.link else None,
+            until=link.ends_at(document) if desk.link else None,
         )
     )
 

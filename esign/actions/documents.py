@@ -8,16 +8,15 @@ from typing import Any
 from esign.actions import printing, upload
 from esign.actions.transition import Find, Keep, transition
 from esign.core import lifecycle
-from esign.core.account import Organisation
 from esign.core.audit import Entry
-from esign.core.document import Actor, Document, Mode, Origin, Recipient, Reminders, Status
+from esign.core.document import Actor, Document, File, Mode, Origin, Recipient, Reminders, Status
 from esign.core.errors import Problem
 from esign.core.instant import DAY, SECOND, Instant
 from esign.core.outcome import Outcome
 from esign.core.placement import out_of_bounds
 from esign.entropy import new_id
 from esign.runtime import Runtime
-from esign.store import accounts, documents, events, mails, outcomes
+from esign.store import documents, events, mails, outcomes
 from esign.store.database import Transaction
 from esign.store.documents import Place
 
@@ -56,25 +55,7 @@ async def create(
     await check_mail_quota(runtime, owner)
     uploaded = await upload.inspect(runtime, order.file_name, order.file)
     now = runtime.clock.now()
-    document = Document(
-        id=new_id("doc", now),
-        organisation_id=owner.organisation_id,
-        mode=owner.mode,
-        title=order.title,
-        file=uploaded.file,
-        created_by=actor,
-        created_at=now,
-        updated_at=now,
-        recipients=order.recipients,
-        subject=order.subject,
-        message=order.message,
-        locale=order.locale,
-        expires_in_days=order.expires_in_days,
-        reminders=order.reminders,
-        redirect_url=order.redirect_url,
-        external_id=order.external_id,
-        metadata=order.metadata or {},
-    )
+    document = new_draft(owner, actor, order, uploaded.file, now)
     check_placement(document)
 
     if order.send:
@@ -93,6 +74,28 @@ async def create(
     created = await runtime.db.write(write)
     runtime.bell.ring()
     return created
+
+
+def new_draft(owner: Owner, actor: Actor, order: Order, file: File, now: Instant) -> Document:
+    return Document(
+        id=new_id("doc", now),
+        organisation_id=owner.organisation_id,
+        mode=owner.mode,
+        title=order.title,
+        file=file,
+        created_by=actor,
+        created_at=now,
+        updated_at=now,
+        recipients=order.recipients,
+        subject=order.subject,
+        message=order.message,
+        locale=order.locale,
+        expires_in_days=order.expires_in_days,
+        reminders=order.reminders,
+        redirect_url=order.redirect_url,
+        external_id=order.external_id,
+        metadata=order.metadata or {},
+    )
 
 
 def check_placement(document: Document) -> None:
@@ -117,17 +120,17 @@ async def send(
     revision: int | None = None,
 ) -> Document:
     """Out for signature (D4), if it still has that `revision`; refused while a text of it could not be printed."""
-    draft = await get(runtime, owner, document_id)
-    if revision is not None and revision != draft.revision:
-        raise Problem("revision_mismatch", current_status=draft.status)
-    lifecycle.require(draft, Status.DRAFT)
-    await check_ready(runtime, draft)
+    found = await get(runtime, owner, document_id)
+    if revision is not None and revision != found.revision:
+        raise Problem("revision_mismatch", current_status=found.status)
+    lifecycle.require(found, Status.DRAFT)
+    await check_ready(runtime, found)
     await check_mail_quota(runtime, owner)
     now = runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
         lifecycle.require(document, Status.DRAFT)
-        if document.revision != draft.revision:  # what was checked above is no longer what would be sent
+        if document.revision != found.revision:  # what was checked above is no longer what would be sent
             raise Problem("revision_mismatch", current_status=document.status)
         return lifecycle.send(document, actor, origin, now)
 
@@ -211,10 +214,6 @@ async def trail(
     return found[:limit], len(found) > limit
 
 
-async def organisation_of(runtime: Runtime, document: Document) -> Organisation:
-    return await accounts.get_organisation(runtime.db, document.organisation_id)
-
-
 def reminders_of(runtime: Runtime, **given: Any) -> Reminders:
     """The installation's reminders with what a caller gave put in, each member by itself."""
     defaults = runtime.config.reminders
@@ -228,9 +227,3 @@ def reminders_of(runtime: Runtime, **given: Any) -> Reminders:
         ),
         **{name: value for name, value in given.items() if value is not None},
     )
-
-
-def is_closed_long_ago(document: Document, now: Instant, kept: Instant) -> bool:
-    """Whether the links of a document that ended have run out, `kept` milliseconds after its end."""
-    ended = document.completed_at or document.closed_at
-    return ended is not None and now >= ended + kept

@@ -3,6 +3,8 @@
 import os
 import sqlite3
 
+from cryptography import x509
+
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE
 from esign.runtime import Runtime
@@ -11,16 +13,19 @@ from esign.store.database import Transaction
 
 RESERVE = 256 * 2**20
 LATE = 10 * MINUTE
+REFUSED = 3  # attempts
 
 
 async def check(runtime: Runtime) -> dict[str, str]:
     """`ok`, or what is wrong in a few words, for each part."""
+    told = await database(runtime)
+    reads = told == "ok"
     return {
-        "database": await database(runtime),
+        "database": told,
         "storage": storage(runtime),
         "signer": signer(runtime),
-        "mailer": "ok",
-        "queue": await queue(runtime),
+        "mailer": await mailer(runtime) if reads else told,
+        "queue": await queue(runtime) if reads else told,
     }
 
 
@@ -37,14 +42,15 @@ async def database(runtime: Runtime) -> str:
 
 def storage(runtime: Runtime) -> str:
     """Room for what signers still have to bring."""
-    room = os.statvfs(runtime.config.storage.data_dir)
+    try:
+        room = os.statvfs(runtime.config.storage.data_dir)
+    except OSError:
+        return "failed"
     return "ok" if room.f_bavail * room.f_frsize >= RESERVE else "disk full"
 
 
 def signer(runtime: Runtime) -> str:
     """Whether the seal certificates are valid today."""
-    from cryptography import x509
-
     now = runtime.clock.now()
     for credential in runtime.credentials.values():
         certificate = x509.load_der_x509_certificate(credential.certificate_der)
@@ -55,6 +61,12 @@ def signer(runtime: Runtime) -> str:
         ):
             return "seal certificate not valid"
     return "ok"
+
+
+async def mailer(runtime: Runtime) -> str:
+    """The mail server takes mails: one that a single address refuses for now is none of its faults."""
+    stuck = await outbox.is_stuck(runtime.db, "mail", REFUSED)
+    return "mails are not taken" if stuck else "ok"
 
 
 async def queue(runtime: Runtime) -> str:

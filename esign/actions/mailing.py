@@ -10,15 +10,15 @@ from urllib.parse import urlsplit
 
 from esign.actions.correspondence import Post, write_letter
 from esign.actions.files import name_of
-from esign.core import lifecycle
+from esign.core import delivery as rules
 from esign.core.account import Organisation
 from esign.core.document import Delivery, Status
-from esign.core.instant import HOUR, MINUTE, Instant, Millis
+from esign.core.instant import HOUR, MINUTE, Instant, Millis, rfc3339
 from esign.mail.failure import AuthenticationFailure, PermanentFailure, TemporaryFailure
 from esign.mail.message import Attachment, Mailbox, compose
 from esign.runtime import Runtime
 from esign.store import accounts, blobs, documents, links, outbox, outcomes
-from esign.store.database import Transaction
+from esign.store.database import Reader, Transaction
 from esign.store.outbox import Job
 
 log = logging.getLogger("esign.mail")
@@ -26,6 +26,7 @@ log = logging.getLogger("esign.mail")
 RETRIES: tuple[Millis, ...] = tuple(n * MINUTE for n in (1, 2, 5, 10, 20, 40))
 GIVE_UP_AFTER = 72 * HOUR
 ATTACHED_UP_TO = 5 * 2**20
+ADDRESS = re.compile(r"\S+@\S+")
 
 
 async def deliver(runtime: Runtime, job: Job) -> None:
@@ -85,7 +86,7 @@ def is_stale(post: Post) -> bool:
     return post.document.status is not Status.SENT or not post.recipient.invited
 
 
-async def is_revoked(reader: links.Reader, post: Post, now: Instant) -> bool:
+async def is_revoked(reader: Reader, post: Post, now: Instant) -> bool:
     """Whether its link has ended since it was queued: it was meant for another address."""
     return post.token is not None and await links.find(reader, post.token, now) is None
 
@@ -112,11 +113,18 @@ async def attachments(runtime: Runtime, post: Post) -> tuple[Attachment, ...]:
     return (Attachment(name_of(post.document, "sealed"), content),)
 
 
+def masked(reason: str | None) -> str:
+    """The mail server's words without anybody's address, for the log."""
+    return ADDRESS.sub("<address>", reason or "refused")
+
+
 async def finish(
     runtime: Runtime, job: Job, post: Post, delivery: Delivery, reason: str | None = None
 ) -> None:
     """Note on the recipient what became of it; a mail that was never due changes nothing."""
     now = runtime.clock.now()
+    if delivery is Delivery.FAILED:
+        log.warning("mail %s is given up: %s", job.key, masked(reason))
 
     async def write(tx: Transaction) -> None:
         noted = post.recipient is not None and delivery is not Delivery.NONE
@@ -125,9 +133,9 @@ async def finish(
             before = await documents.get(tx, post.document.id)
             recipient = before.recipient(post.recipient.id)
             if delivery is Delivery.FAILED:
-                outcome = lifecycle.delivery_failed(before, recipient, reason or "refused", now)
+                outcome = rules.delivery_failed(before, recipient, reason or "refused", now)
             else:
-                outcome = lifecycle.delivered(before, recipient, now)
+                outcome = rules.delivered(before, recipient, now)
             await outcomes.save(tx, outcome, before, runtime.vault, now)
         await outbox.finish(tx, job, now, reason)
 
@@ -142,6 +150,7 @@ async def postpone(runtime: Runtime, job: Job, post: Post, reason: str) -> None:
         await finish(runtime, job, post, Delivery.FAILED, reason)
         return
     wait = RETRIES[job.attempts - 1] if job.attempts <= len(RETRIES) else HOUR
+    log.warning("mail %s was not taken: %s; tried again at %s", job.key, masked(reason), rfc3339(now + wait))
 
     async def write(tx: Transaction) -> None:
         await outbox.postpone(tx, job, now + wait, reason)

@@ -1,5 +1,6 @@
 """The embedded outbox: where no mail server is set, every mail is kept here instead of sent."""
 
+import asyncio
 import email
 import email.policy
 import logging
@@ -27,12 +28,13 @@ class EmbeddedOutbox:
     async def send(self, message: EmailMessage) -> Accepted:
         now = self._clock.now()
         mail_id = new_id("mail", now)
+        octets = await asyncio.to_thread(message.as_bytes)
         kept = KeptMail(
             id=mail_id,
             message_id=message["Message-ID"],
             recipient=message["To"],
             subject=message["Subject"],
-            content=self._vault.encrypt("mail", message.as_bytes(), mail_id.encode()),
+            content=self._vault.encrypt("mail", octets, mail_id.encode()),
             created_at=now,
         )
 

@@ -9,7 +9,7 @@ from esign.core import lifecycle
 from esign.core.document import Document
 from esign.core.errors import Detail, Problem
 from esign.core.instant import HOUR, Instant
-from esign.core.nudging import GAP, Nudge, is_too_soon, nudge
+from esign.core.nudging import Nudge, nudge
 from esign.core.outcome import Outcome
 from esign.runtime import Runtime
 from esign.store import documents, mails, outcomes
@@ -20,7 +20,7 @@ from esign.vault import Vault
 async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
     """Remind one recipient, or only clear the date where there is nothing left to remind of.
 
-    With the day's mails used up, or within an hour of another reminder, it waits for an hour.
+    With the day's mails used up it waits for an hour.
     """
     now, quota = runtime.clock.now(), runtime.config.limits.emails_per_day
 
@@ -32,10 +32,7 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
         recipient = before.recipient(recipient_id)
         if recipient.next_reminder_at is None or recipient.next_reminder_at > now:
             return
-        if recipient.last_reminded_at is not None and is_too_soon(recipient, now):
-            later = replace(recipient, next_reminder_at=recipient.last_reminded_at + GAP)
-            outcome = Outcome(before.with_recipient(later))
-        elif quota and await mails.sent_today(tx, before.organisation_id, now) >= quota:
+        if quota and await mails.sent_today(tx, before.organisation_id, now) >= quota:
             later = replace(recipient, next_reminder_at=now + HOUR)
             outcome = Outcome(before.with_recipient(later))
         elif before.status == "sent" and recipient.invited:

@@ -1,33 +1,28 @@
 """What a recipient does with the link from the mail: look, view, fill in and finish, or decline."""
 
-import base64
-import binascii
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from esign.actions import documents as acting
-from esign.actions import printing, upload
+from esign.actions import inks, printing
 from esign.actions.files import name_of
 from esign.actions.transition import transition
 from esign.core import consent as wording
 from esign.core import lifecycle
+from esign.core import link as own_link
 from esign.core.account import Organisation
-from esign.core.document import INK, Document, Ink, Origin, Recipient, RecipientStatus, Status
+from esign.core.document import Document, Origin, Recipient, RecipientStatus, Status
 from esign.core.errors import Detail, Problem
-from esign.core.instant import DAY, Instant, to_datetime
+from esign.core.instant import Instant, to_datetime
 from esign.core.outcome import Event, Outcome
-from esign.core.value import CONTROL, HANDS, fill
-from esign.pdf.inspection import Picture
+from esign.core.value import fill
 from esign.runtime import Runtime
 from esign.store import accounts, blobs, documents, links, outcomes
 from esign.store.database import Transaction
 
-LINKS_LIVE_AFTER_CLOSING = 30 * DAY
-PICTURE_BYTES = 2**20
-DATA_URL = re.compile(r"data:image/(?:png|jpeg|webp);base64,")
+Act = Callable[[Document, Recipient, Instant], Outcome]
 
 STATES = {
     Status.SEALING: "sealing",
@@ -62,7 +57,7 @@ async def visit(runtime: Runtime, token: str) -> Visit:
 
 
 async def shown(runtime: Runtime, document: Document, recipient_id: str) -> Visit:
-    if acting.is_closed_long_ago(document, runtime.clock.now(), LINKS_LIVE_AFTER_CLOSING):
+    if own_link.has_ended(document, runtime.clock.now()):
         return UNKNOWN
     recipient = document.recipient(recipient_id)
     organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
@@ -96,7 +91,7 @@ async def decline(runtime: Runtime, token: str, reason: str | None, origin: Orig
     )
 
 
-async def act(runtime: Runtime, token: str, decide: Any) -> Visit:
+async def act(runtime: Runtime, token: str, decide: Act) -> Visit:
     """One transition by the recipient of a link: `decide(document, recipient, now)` gives the outcome."""
     seen = await find(runtime, token)
     assert seen.document is not None and seen.recipient is not None
@@ -107,8 +102,7 @@ async def act(runtime: Runtime, token: str, decide: Any) -> Visit:
         return await documents.get(tx, document_id)
 
     def outcome(document: Document) -> Outcome:
-        decided: Outcome = decide(document, document.recipient(recipient_id), now)
-        return decided
+        return decide(document, document.recipient(recipient_id), now)
 
     document = await transition(runtime, read, outcome)
     return await shown(runtime, document, recipient_id)
@@ -127,20 +121,8 @@ async def complete(
     now = runtime.clock.now()
     lifecycle.require_open(document, now)
     lifecycle.require_turn(document, person)
-    locale = person.locale or document.locale or organisation.locale
-    if consent != wording.sha256(locale):
-        raise Problem(
-            "invalid_request",
-            "Please read the sentence you agree to once more.",
-            details=[Detail("/consent", "The words have changed; load the page again.", "reference")],
-        )
-    pictures: dict[str, bytes] = {}
-    inks: dict[str, Ink] = {}
-    own = {"signature", *(field.id for field in person.fields if field.type in INK)}
-    given = {
-        key: await exchanged(runtime, key, value, pictures, inks) if key in own else value
-        for key, value in answers.items()
-    }
+    check_consent(consent, person.locale or document.locale or organisation.locale)
+    given, pictures = await inks.exchange(runtime, person, answers)
     today = to_datetime(now).astimezone(ZoneInfo(organisation.time_zone)).date()
     fields, ink = fill(person, given, today, now)
     await printing.check_answers(runtime, document, replace(person, fields=fields, ink=ink))
@@ -161,62 +143,14 @@ async def complete(
     return await shown(runtime, finished, recipient_id)
 
 
-async def exchanged(
-    runtime: Runtime, key: str, value: Any, pictures: dict[str, bytes], inks: dict[str, Ink]
-) -> Any:
-    """A signature as it is stored: its picture re-encoded, once, and put aside by hash; other values as they are."""
-    if not isinstance(value, dict):
-        return value
-    path = f"/answers/{key}"
-    if value.get("kind") == "typed":
-        return typed(value, path)
-    if value.get("kind") in ("drawn", "uploaded"):
-        url = value.get("picture")
-        if not isinstance(url, str):
-            raise wrong(path, "The signature is not a picture.")
-        if url not in inks:
-            picture = await reencoded(runtime, raw_picture(url, path), path)
-            sha256 = upload.sha256_of([picture.png])[0]
-            pictures[sha256] = picture.png
-            inks[url] = Ink(value["kind"], sha256, picture.width, picture.height)
-        return replace(inks[url], kind=value["kind"])
-    raise wrong(path, "Draw or type your signature.")
-
-
-async def reencoded(runtime: Runtime, image: bytes, path: str) -> Picture:
-    try:
-        return await runtime.pdf.reencode(image)
-    except Problem as problem:
-        if problem.status >= 500:
-            raise
-        raise wrong(path, problem.message) from problem
-
-
-def typed(value: Mapping[str, Any], path: str) -> Ink:
-    text, hand = value.get("text"), value.get("hand")
-    if not isinstance(text, str) or not 1 <= len(text.strip()) <= 100 or hand not in HANDS:
-        raise wrong(path, "Type your name.")
-    if CONTROL.search(text):
-        raise wrong(path, "This text has characters that cannot be printed.")
-    return Ink("typed", text=text.strip(), hand=hand)
-
-
-def raw_picture(url: str, path: str) -> bytes:
-    if not (prefix := DATA_URL.match(url)):
-        raise wrong(path, "The signature is not a picture.")
-    try:
-        content = base64.b64decode(url[prefix.end() :], validate=True)
-    except (binascii.Error, ValueError):
-        raise wrong(path, "The signature is not a picture.") from None
-    if len(content) > PICTURE_BYTES:
-        raise wrong(path, "The picture of the signature is larger than 1 MB.")
-    return content
-
-
-def wrong(path: str, message: str) -> Problem:
-    return Problem(
-        "invalid_request", "Some answers need a correction.", details=[Detail(path, message, "format")]
-    )
+def check_consent(consent: str, locale: str) -> None:
+    """Refuse unless it is the hash of the words that are shown today."""
+    if consent != wording.sha256(locale):
+        raise Problem(
+            "invalid_request",
+            "Please read the sentence you agree to once more.",
+            details=[Detail("/consent", "The words have changed; load the page again.", "reference")],
+        )
 
 
 async def page_image(runtime: Runtime, token: str, number: int) -> bytes | None:
@@ -251,7 +185,7 @@ async def sealed(runtime: Runtime, token: str, origin: Origin) -> tuple[str, byt
     if document.status is not Status.COMPLETED or document.seal is None:
         raise Problem("document_not_completed", current_status=document.status)
     content = await blobs.get(runtime.db, document.seal.sha256)
-    now: Instant = runtime.clock.now()
+    now = runtime.clock.now()
     fact = Event(
         "document.downloaded", now, lifecycle.actor_of(person), person.id, origin, data={"variant": "sealed"}
     )

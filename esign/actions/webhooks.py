@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 
 from esign import net
 from esign.actions.documents import Owner
@@ -32,13 +33,7 @@ async def create(
 ) -> tuple[Webhook, str]:
     """A subscription and, once, its secret."""
     check_names(names)
-    net.check_target(
-        url,
-        mode_test=owner.mode is Mode.TEST,
-        allow_hosts=runtime.config.webhooks.allow_hosts,
-        allow_private=runtime.config.webhooks.allow_private,
-        loopback_allowed=runtime.config.is_loopback,
-    )
+    runtime.http.check(url, plain_allowed=owner.mode is Mode.TEST)
     now, secret = runtime.clock.now(), new_webhook_secret()
     webhook_id = new_id("wh", now)
     webhook = Webhook(
@@ -111,9 +106,8 @@ async def deliver(runtime: Runtime, job: Job) -> None:
     elif answer.status == GONE:
         await disable(runtime, job, webhook)
     else:
-        await retry(
-            runtime, job, webhook, f"status {answer.status}", asked_wait(answer.status, answer.headers)
-        )
+        asked = asked_wait(answer.status, answer.headers, runtime.clock.now())
+        await retry(runtime, job, webhook, f"status {answer.status}", asked)
 
 
 async def post(runtime: Runtime, webhook: Webhook, event_id: str, body: bytes) -> net.Answer:
@@ -122,10 +116,15 @@ async def post(runtime: Runtime, webhook: Webhook, event_id: str, body: bytes) -
     return await runtime.http.post(webhook.url, body, headers, plain_allowed=webhook.mode is Mode.TEST)
 
 
-def asked_wait(status: int, headers: Mapping[str, str]) -> Millis | None:
-    """What a receiver asked for in `Retry-After`, when it may (429, 503) and in seconds."""
-    text = headers.get("retry-after", "") if status in ASKS_TO_WAIT else ""
-    return int(text) * SECOND if text.isdecimal() and len(text) < 10 else None
+def asked_wait(status: int, headers: Mapping[str, str], now: Instant) -> Millis | None:
+    """What a receiver asked for in `Retry-After`, when it may (429, 503): seconds or a date (RFC 9110 10.2.3)."""
+    text = headers.get("retry-after", "").strip() if status in ASKS_TO_WAIT else ""
+    if text.isdecimal():
+        return int(text[:10]) * SECOND
+    try:
+        return round(parsedate_to_datetime(text).timestamp()) * SECOND - now
+    except (ValueError, OverflowError):
+        return None
 
 
 async def succeed(runtime: Runtime, job: Job, webhook: Webhook) -> None:

@@ -56,6 +56,12 @@ def load_or_make(
     return Authority(live, testing, tuple(dict.fromkeys(roots)), warnings)
 
 
-def known_roots(data_dir: Path) -> tuple[bytes, ...]:
-    """The authorities ever made under `data_dir` (DER), also those of before a PKCS#12 file was configured."""
-    return tuple(made for prefix in (LIVE, TEST) if (made := root(data_dir, prefix)))
+def known_roots(
+    data_dir: Path, pkcs12_file: Path | None = None, passphrase: str | None = None
+) -> tuple[bytes, ...]:
+    """The anchor (DER) of the PKCS#12 file and the authorities ever made under `data_dir`, also before that file.
+
+    Makes nothing. Raises `AuthorityError` where the file cannot be opened.
+    """
+    configured = () if pkcs12_file is None else (bundle.load(pkcs12_file, passphrase).anchor_der,)
+    return (*configured, *(made for prefix in (LIVE, TEST) if (made := root(data_dir, prefix))))

@@ -18,7 +18,6 @@ from esign.config.tables import TABLES, Config
 
 FILE = Path("esign.toml")
 PREFIX = "ESIGN_"
-RESERVED = frozenset({"ESIGN_FAILPOINT"})  # steers the crash tests, is no setting
 
 KEYS: Mapping[str, FieldInfo] = {
     f"{table}.{key}": field for table, model in TABLES.items() for key, field in model.keys().items()
@@ -92,7 +91,7 @@ def _from_file(file: Path, problems: list[str]) -> dict[str, Given]:
 
 def _from_environment(environ: Mapping[str, str], folder: Path, problems: list[str]) -> dict[str, Given]:
     given: dict[str, Given] = {}
-    for variable in sorted(environ.keys() - RESERVED):
+    for variable in sorted(environ):
         name = VARIABLES.get(variable) or VARIABLES.get(variable.removesuffix("_FILE"))
         if not variable.startswith(PREFIX):
             continue

@@ -124,6 +124,11 @@ class Mail(Table):
             raise ValueError("mail.password: not set; a password is needed because mail.username is set")
         return self
 
+    @property
+    def secret(self) -> str | None:
+        """The password itself."""
+        return self.password.get_secret_value() if self.password else None
+
 
 class Seal(Table):
     """What documents are sealed with, and the fonts they are written in."""
@@ -139,6 +144,11 @@ class Seal(Table):
         if self.passphrase is not None and self.pkcs12 is None:
             raise ValueError("seal.pkcs12: not set; a file is needed because seal.passphrase is set")
         return self
+
+    @property
+    def secret(self) -> str | None:
+        """The passphrase itself."""
+        return self.passphrase.get_secret_value() if self.passphrase else None
 
 
 class Organisation(Table):

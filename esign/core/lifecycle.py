@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from esign.core import reminder
 from esign.core.document import (
-    NOWHERE,
     SYSTEM,
     Actor,
     Delivery,
@@ -172,15 +171,8 @@ def expire(document: Document, now: Instant) -> Outcome:
     )
 
 
-def remind(
-    document: Document,
-    recipient: Recipient,
-    now: Instant,
-    actor: Actor = SYSTEM,
-    origin: Origin = NOWHERE,
-    message: str | None = None,
-) -> Outcome:
-    """One reminder, automatic unless somebody asks for it, and the date of the next automatic one."""
+def remind(document: Document, recipient: Recipient, now: Instant) -> Outcome:
+    """One automatic reminder, and the date of the next."""
     require_open(document, now)
     if not recipient.invited or recipient.sent_at is None or document.expires_at is None:
         raise Problem("no_recipient_to_remind", current_status=document.status)
@@ -196,8 +188,8 @@ def remind(
     )
     return Outcome(
         replace(document, updated_at=now).with_recipient(reminded),
-        (Event("recipient.reminded", now, actor, recipient.id, origin),),
-        (Mail("reminder", f"remind:{recipient.id}:{count}", recipient.id, message),),
+        (Event("recipient.reminded", now, SYSTEM, recipient.id),),
+        (Mail("reminder", f"remind:{recipient.id}:{count}", recipient.id),),
     )
 
 
@@ -233,21 +225,6 @@ def seal_failed(document: Document, reason: str, now: Instant) -> tuple[Outcome,
         (Event("document.seal_failed", now, data={"attempts": attempts}),) if attempts == ALERT_AFTER else ()
     )
     return Outcome(document, events), now + wait
-
-
-def delivery_failed(document: Document, recipient: Recipient, reason: str, now: Instant) -> Outcome:
-    """The mail server refused the address for good; the status stays (contract 2.2)."""
-    failed = replace(recipient, delivery=Delivery.FAILED, delivery_at=now, delivery_error=reason)
-    return Outcome(
-        replace(document, updated_at=now).with_recipient(failed),
-        (Event("recipient.delivery_failed", now, SYSTEM, recipient.id, detail={"reason": reason}),),
-    )
-
-
-def delivered(document: Document, recipient: Recipient, now: Instant) -> Outcome:
-    """The mail server took the letter."""
-    taken = replace(recipient, delivery=Delivery.ACCEPTED, delivery_at=now, delivery_error=None)
-    return Outcome(document.with_recipient(taken))
 
 
 def invite_next(outcome: Outcome, now: Instant) -> Outcome:

@@ -7,10 +7,9 @@ from math import ceil
 from esign.core import lifecycle
 from esign.core.document import Actor, Document, Origin, Recipient, RecipientStatus
 from esign.core.errors import Problem
-from esign.core.instant import HOUR, SECOND, Instant
-from esign.core.outcome import Outcome
-
-GAP = HOUR
+from esign.core.instant import SECOND, Instant
+from esign.core.outcome import Event, Job, Mail, Outcome
+from esign.core.reminder import APART
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +36,14 @@ def nudge(
     due = [r for r in asked if reasons[r.id] is None]
     if not due:
         raise nobody(document, asked, now)
-    outcome = Outcome(document)
+    events: list[Event] = []
+    jobs: list[Job] = []
     for recipient in due:
-        one = lifecycle.remind(outcome.document, recipient, now, actor, origin, message)
-        outcome = replace(one, events=(*outcome.events, *one.events), jobs=(*outcome.jobs, *one.jobs))
+        one = lifecycle.remind(document, recipient, now)
+        document = one.document
+        events += [replace(event, actor=actor, origin=origin) for event in one.events]
+        jobs += [replace(job, message=message) if isinstance(job, Mail) else job for job in one.jobs]
+    outcome = Outcome(document, tuple(events), tuple(jobs))
     skipped = tuple((id, reason) for id, reason in reasons.items() if reason is not None)
     return Nudge(outcome, tuple(r.id for r in due), skipped)
 
@@ -58,12 +61,12 @@ def reason_against(recipient: Recipient, now: Instant) -> str | None:
 
 def is_too_soon(recipient: Recipient, now: Instant) -> bool:
     """Whether the last reminder, manual or automatic, is less than an hour old."""
-    return recipient.last_reminded_at is not None and now < recipient.last_reminded_at + GAP
+    return recipient.last_reminded_at is not None and now < recipient.last_reminded_at + APART
 
 
 def nobody(document: Document, asked: Collection[Recipient], now: Instant) -> Problem:
     """The refusal when none of them is reminded: 429 where one need only wait."""
-    waits = [r.last_reminded_at + GAP - now for r in asked if r.invited and r.last_reminded_at is not None]
+    waits = [r.last_reminded_at + APART - now for r in asked if r.invited and r.last_reminded_at is not None]
     if waits:
         return Problem("reminder_too_soon", retry_after=ceil(min(waits) / SECOND))
     return Problem("no_recipient_to_remind", current_status=document.status)

@@ -1,11 +1,13 @@
 """When the next reminder of a recipient is due (contract 1, Reminders)."""
 
 from esign.core.document import Reminders
-from esign.core.instant import DAY, HOUR, Instant
+from esign.core.instant import DAY, HOUR, Instant, Millis
+
+APART: Millis = HOUR  # nobody is reminded more often (contract 7)
 
 
 def next_due(reminders: Reminders, sent_at: Instant, expires_at: Instant, after: Instant) -> Instant | None:
-    """The earliest planned reminder later than `after`; the plan is absolute, so a missed one is skipped."""
+    """The earliest planned reminder an hour or more after the last; the plan is absolute: a missed one is skipped."""
     if not reminders.enabled:
         return None
     first = sent_at + reminders.first_after_days * DAY
@@ -13,4 +15,4 @@ def next_due(reminders: Reminders, sent_at: Instant, expires_at: Instant, after:
     last = expires_at - reminders.before_expiry_hours * HOUR
     if reminders.before_expiry_hours and last > sent_at + DAY:
         plan.append(last)
-    return min((at for at in plan if after < at < expires_at), default=None)
+    return min((at for at in plan if after + APART <= at < expires_at), default=None)

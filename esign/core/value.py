@@ -8,13 +8,14 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from esign.core.document import INK, Field, FieldType, Ink, Recipient, Value
+from esign.core.document import INK, Field, FieldType, Ink, Recipient, Role, Value
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 CONTROL_BUT_LINES = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
 DECIMAL = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,20})?")
+THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(,[0-9]{3})+")
 HANDS = (None, "a", "b", "c")
 
 # Each pattern with the sentence that tells the signer what is expected.
@@ -82,7 +83,7 @@ def fill(
 
 def needs_signature(recipient: Recipient) -> bool:
     """Whether the signature has to be asked for apart from the fields (contract 1, row 2.2)."""
-    return recipient.role == "signer" and not any(f.type is FieldType.SIGNATURE for f in recipient.fields)
+    return recipient.role is Role.SIGNER and not any(f.type is FieldType.SIGNATURE for f in recipient.fields)
 
 
 def answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value | None:
@@ -175,6 +176,8 @@ def day(field: Field, given: Any) -> str:
 
 
 def number(field: Field, given: Any) -> str:
+    if THOUSANDS.fullmatch(a_string(given)) and (field.options.get("decimals") or 0) < 3:
+        raise Wrong("format", "Please write the number without a mark between the thousands.")
     text = a_string(given).replace(",", ".")
     if not DECIMAL.fullmatch(text):
         raise Wrong("format", "Please write a number, such as 12 or 3.50.")

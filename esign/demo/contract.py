@@ -108,7 +108,7 @@ def create_body() -> dict[str, Any]:
     return {
         "fileName": FILE_NAME,
         "file": base64.b64encode(pdf()).decode(),
-        "message": "Hello Tomas, here is our agreement for the coming year. I look forward to the pear tree.",
+        "message": "Here is our agreement for the coming year. We look forward to the pear tree.",
         "recipients": [
             {"name": cafe, "email": cafe_email, "order": 1, "fields": list(CAFE_FIELDS)},
             {"name": gardener, "email": gardener_email, "order": 2, "fields": list(GARDENER_FIELDS)},

@@ -113,6 +113,7 @@ def report(folder: Path) -> None:
     click.echo("\nEvery step held. The results:")
     for name in ("sealed.pdf", "tampered.pdf", "esign.toml"):
         click.echo(f"  {folder / name}")
+    click.echo(f"The mails can be read with: esign outbox --config {folder / 'esign.toml'}")
 
 
 class Journey:

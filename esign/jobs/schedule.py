@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from esign.jobs import expire, prune, remind, worker
+from esign.jobs import expire, probe, prune, remind, worker
 from esign.runtime import Runtime
 
 Tick = Callable[[Runtime], Awaitable[int]]
@@ -12,6 +12,7 @@ Tick = Callable[[Runtime], Awaitable[int]]
 TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (expire.tick, 15),
     (remind.tick, 60),
+    (probe.tick, 60),
     (prune.tick, 3600),
 )
 
@@ -23,19 +24,12 @@ async def running(runtime: Runtime) -> AsyncIterator[None]:
 
     await worker.recover(runtime)
     clock = AsyncIOScheduler(timezone="UTC")
+    rules = {"max_instances": 1, "coalesce": True, "misfire_grace_time": None}
     for tick, seconds in TICKS:
-        clock.add_job(
-            tick,
-            "interval",
-            (runtime,),
-            seconds=seconds,
-            max_instances=1,
-            coalesce=True,
-            misfire_grace_time=None,
-        )
+        clock.add_job(tick, args=(runtime,), **rules)  # now: what became due while the program was stopped
+        clock.add_job(tick, "interval", (runtime,), seconds=seconds, **rules)
     clock.start()
     tasks = [asyncio.create_task(worker.run(runtime, kind), name=kind.name) for kind in worker.KINDS]
-    tasks.append(asyncio.create_task(catch_up(runtime), name="catch up"))
     try:
         yield
     finally:
@@ -43,9 +37,3 @@ async def running(runtime: Runtime) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def catch_up(runtime: Runtime) -> None:
-    """What became due while the program was stopped, once each."""
-    await expire.tick(runtime)
-    await remind.tick(runtime)

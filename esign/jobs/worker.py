@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from esign.actions import mailing, sealing, webhooks
+from esign.core.errors import Problem
 from esign.core.instant import HOUR, MINUTE, Millis
 from esign.runtime import Runtime
 from esign.store import documents, outbox
@@ -16,6 +17,7 @@ from esign.store.outbox import Job
 log = logging.getLogger("esign.jobs")
 
 SWEEP_SECONDS = 5.0
+LAST_SECONDS = 3.0
 UNEXPECTED: tuple[Millis, ...] = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR)
 
 
@@ -56,22 +58,30 @@ async def run(runtime: Runtime, kind: Kind) -> None:
     running: dict[asyncio.Task[None], str] = {}
     try:
         while True:
+            rung = runtime.bell.rung
             try:
                 started = await start_due(runtime, kind, running)
             except Exception:
                 log.exception("%s worker failed; it goes on", kind.name)
                 started = 0
             if not started:
-                await something_happens(runtime, running)
+                await something_happens(runtime, running, rung)
     finally:
-        for task in running:
+        await end(running)
+
+
+async def end(running: Mapping[asyncio.Task[None], str]) -> None:
+    """Let what runs come to its end, so that it need not be done twice; what takes longer is cut off."""
+    if running:
+        _, late = await asyncio.wait(running, timeout=LAST_SECONDS)
+        for task in late:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
 
-async def something_happens(runtime: Runtime, running: Mapping[asyncio.Task[None], str]) -> None:
+async def something_happens(runtime: Runtime, running: Mapping[asyncio.Task[None], str], rung: int) -> None:
     """A commit rings, a running job ends, or it is time for the sweep."""
-    bell = asyncio.create_task(runtime.bell.wait(SWEEP_SECONDS))
+    bell = asyncio.create_task(runtime.bell.wait(SWEEP_SECONDS, rung))
     try:
         await asyncio.wait({bell, *running}, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -118,13 +128,20 @@ async def attempt(runtime: Runtime, kind: Kind, job: Job) -> None:
         if not await outbox.is_there(runtime.db, job):  # its document was deleted meanwhile
             return
         log.exception("%s job %s failed", kind.name, job.id)
-        reason = f"{type(error).__name__}: {error}"
-        due_at = runtime.clock.now() + UNEXPECTED[min(job.attempts, len(UNEXPECTED)) - 1]
+        await put_off(runtime, job, f"{type(error).__name__}: {error}")
 
-        async def write(tx: Transaction) -> None:
-            await outbox.postpone(tx, job, due_at, reason)
 
+async def put_off(runtime: Runtime, job: Job, reason: str) -> None:
+    """Try again later; where not even that can be written, the end of the lease does it."""
+    due_at = runtime.clock.now() + UNEXPECTED[min(job.attempts, len(UNEXPECTED)) - 1]
+
+    async def write(tx: Transaction) -> None:
+        await outbox.postpone(tx, job, due_at, reason)
+
+    try:
         await runtime.db.write(write)
+    except Problem as problem:
+        log.warning("job %s waits for the end of its lease: %s", job.id, problem)
 
 
 async def drain(runtime: Runtime, *names: str) -> int:

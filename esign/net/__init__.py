@@ -15,6 +15,6 @@
 
 from esign.net.answer import Answer, Failed, Refused
 from esign.net.outbound import Outbound
-from esign.net.target import Rules, check_target
+from esign.net.target import Rules
 
-__all__ = ["Answer", "Failed", "Outbound", "Refused", "Rules", "check_target"]
+__all__ = ["Answer", "Failed", "Outbound", "Refused", "Rules"]

@@ -39,6 +39,10 @@ class Outbound:
         self._tls = tls
         self._sessions: dict[Reach, Session] = {}
 
+    def check(self, url: str, *, plain_allowed: bool) -> None:
+        """Refuse at registration what no attempt would be allowed to reach; Problem `invalid_webhook_url`."""
+        self._rules.check(url, plain_allowed=plain_allowed)
+
     async def post(
         self,
         url: str,

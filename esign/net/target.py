@@ -81,18 +81,6 @@ class Rules:
         return frozenset(zones)
 
 
-def check_target(
-    url: str,
-    *,
-    mode_test: bool,
-    allow_hosts: Collection[str] = (),
-    allow_private: bool = False,
-    loopback_allowed: bool = False,
-) -> None:
-    """Refuse at registration what no delivery would be allowed to reach; Problem `invalid_webhook_url`."""
-    Rules(allow_hosts, allow_private, loopback_allowed).check(url, plain_allowed=mode_test)
-
-
 def parse(url: str) -> Target:
     """Take apart an http(s) address in its plain spelling; Problem `invalid_webhook_url` for any other."""
     if len(url) > LONGEST:

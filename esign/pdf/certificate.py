@@ -98,6 +98,5 @@ def draw(facts: Mapping[str, Any], kind: Kind, now: Instant, font_paths: Sequenc
         raise SealFailed(f"The {kind} cannot be drawn: {error.message}") from error
     if over:
         raise Overflow(list(dict.fromkeys(field["id"] for field in over)))
-    return cast(
-        bytes, pdf
-    )  # a list comes only from formats with a file per page, None only with an output path
+    # A list comes only from formats with a file per page, None only with an output path.
+    return cast(bytes, pdf)

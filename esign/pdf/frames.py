@@ -14,8 +14,9 @@ from typing import Any, BinaryIO, Union, cast, get_args, get_origin, get_type_hi
 
 PREFIX = struct.Struct(">I")
 
-# A header of 500 pages with their boxes is 100 KB; the parts of one answer are pages and pictures of one file.
-LONGEST_HEADER, MOST_BYTES = 16 * 1024 * 1024, 256 * 1024 * 1024
+# The header of an answer, 100 KB for 500 pages with their boxes, is read by the server itself; that of a job holds the
+# pictures of the signatures. The parts of one answer are pages and pictures of one file.
+LONGEST_ANSWER, LONGEST_JOB, MOST_BYTES = 1024 * 1024, 16 * 1024 * 1024, 256 * 1024 * 1024
 
 PART = "$part"
 
@@ -32,10 +33,10 @@ def pack(body: object) -> list[bytes]:
     return [PREFIX.pack(len(header)), header, *parts]
 
 
-def header_length(prefix: bytes) -> int:
+def header_length(prefix: bytes, longest: int = LONGEST_ANSWER) -> int:
     """How many bytes of header follow the first four."""
     (length,) = PREFIX.unpack(prefix)
-    if length > LONGEST_HEADER:
+    if length > longest:
         raise FrameError("The header is too long.")
     return cast(int, length)
 
@@ -57,11 +58,11 @@ def part_lengths(header: bytes) -> tuple[Any, list[int]]:
 
 
 def read(source: BinaryIO) -> tuple[Any, list[bytes]] | None:
-    """The next frame of a blocking pipe; None at its end."""
+    """The next job of a blocking pipe; None at its end."""
     prefix = source.read(PREFIX.size)
     if len(prefix) < PREFIX.size:
         return None
-    body, sizes = part_lengths(_exactly(source, header_length(prefix)))
+    body, sizes = part_lengths(_exactly(source, header_length(prefix, LONGEST_JOB)))
     return body, [_exactly(source, size) for size in sizes]
 
 

@@ -33,10 +33,9 @@ FREE: Ranges = (
 
 
 @cache
-def _table() -> dict[str, Ranges]:
+def _shipped() -> Ranges:
     table = json.loads((FONTS / "coverage.json").read_text())
-    hands = {name: tuple(map(tuple, pairs)) for name, pairs in table["hands"].items()}
-    return {"base": tuple(map(tuple, table["base"])), **hands}
+    return tuple((first, last) for first, last in table["base"])
 
 
 def _holds(ranges: Ranges, character: str) -> bool:
@@ -51,13 +50,7 @@ def _wanted(texts: Iterable[str]) -> set[str]:
 
 def missing(texts: Iterable[str]) -> list[str]:
     """The characters no shipped font can draw, each once and sorted; none means that all can be printed."""
-    base = _table()["base"]
-    return sorted(c for c in _wanted(texts) if not _holds(base, c))
-
-
-def hands_for(text: str) -> list[str]:
-    """Which hands (`a`, `b`, `c`) can write a whole typed signature; none means the plain face."""
-    return [hand for hand in "abc" if all(_holds(_table()[hand], c) for c in _wanted([text]))]
+    return sorted(c for c in _wanted(texts) if not _holds(_shipped(), c))
 
 
 def missing_with_system(texts: Iterable[str], font_paths: Sequence[str] = ()) -> list[str]:

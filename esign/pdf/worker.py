@@ -62,9 +62,8 @@ def _answer(tasks: Mapping[str, str], job: Any, parts: list[bytes]) -> dict[str,
         return {"failed": failure.reason}
     except MemoryError:
         return {"failed": "it needed more memory than a worker may have", "memory": True}
-    except (
-        Exception
-    ) as error:  # a library met something its authors did not think of; the job fails, not the worker
+    except Exception as error:
+        # A library met something its authors did not think of: the job fails, not the worker.
         traceback.print_exc()
         return {"failed": f"{type(error).__name__}: {error}"[:500]}
 

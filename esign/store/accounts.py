@@ -1,25 +1,18 @@
 """Organisations and their API keys."""
 
 import json
-from typing import Any, Protocol
 
 from esign.core.account import Organisation
 from esign.core.apikey import ApiKey, Scope
 from esign.core.document import Mode
 from esign.core.instant import Instant
-from esign.store.database import Row, Transaction
+from esign.store.database import Reader, Row, Transaction
 
 KEY = """
     SELECT k.id, k.organisation_id, k.mode, k.name, k.hint, k.scopes, k.created_at, k.expires_at,
         k.last_used_at, k.last_used_ip, k.revoked_at, o.plan
     FROM api_key k JOIN organisation o ON o.id = k.organisation_id
 """
-
-
-class Reader(Protocol):
-    async def all(self, sql: str, **values: Any) -> list[Row]: ...
-
-    async def one(self, sql: str, **values: Any) -> Row | None: ...
 
 
 async def get_organisation(reader: Reader, organisation_id: str) -> Organisation:

@@ -8,16 +8,18 @@ import asyncio
 import fcntl
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import aiosqlite
 
 from esign.core.errors import Problem
 from esign.store import migrate
+from esign.store.failures import StorageFailed, is_passing, is_storage
+from esign.store.locks import held, open_advisory
 from esign.store.readers import Readers
 from esign.store.readers import Row as Row  # what both sides of the database give
 
@@ -29,6 +31,7 @@ WAITING = 500
 READERS = 3
 CHECKPOINT_SECONDS = 30.0
 CHECKPOINT_PAGES = 1_000
+CLOSING_SECONDS = 5.0
 PRAGMAS = (
     "PRAGMA busy_timeout = 10000",
     "PRAGMA foreign_keys = ON",
@@ -44,16 +47,16 @@ WRITER_PRAGMAS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA secure_delete = ON",
     "PRAGMA journal_size_limit = 67108864",
-    "PRAGMA cache_size = -32000",
+    "PRAGMA cache_size = -4000",  # KiB; more would hold files that nobody reads from here
 )
 
 
-class StorageFailed(Exception):
-    """The disk refused a write: the program must stop, because a failed sync must never be retried."""
+class Reader(Protocol):
+    """What a query may be asked of: the database, or a transaction, which also sees its own writes."""
 
+    async def all(self, sql: str, **values: Any) -> list[Row]: ...
 
-class AlreadyServed(Exception):
-    """Another server works on the same data."""
+    async def one(self, sql: str, **values: Any) -> Row | None: ...
 
 
 class Transaction:
@@ -95,7 +98,8 @@ class Database:
         self._writer = writer
         self._readers = readers
         self._queue: asyncio.Queue[Queued[Any]] = asyncio.Queue(WAITING)
-        self._advisory = os.open(path.with_name("write.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        self._advisory = open_advisory(path)
+        self._closed = False
         self._task = asyncio.create_task(self._work(), name="database writer")
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.failed.add_done_callback(lambda future: future.cancelled() or future.exception())
@@ -109,7 +113,7 @@ class Database:
 
     async def write(self, write: Write[T]) -> T:
         """Run `write` in a transaction; its result is durable when it returns. Raises what `write` raises."""
-        if self._task.done():
+        if self._closed or self._task.done():
             raise Problem("unavailable")
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         try:
@@ -119,9 +123,16 @@ class Database:
         return await future
 
     async def close(self) -> None:
-        """Let the queued writes finish, bring the log into the file, close."""
+        """Let the queued writes finish, bring the log into the file, close; a second time does nothing.
+
+        A write that does not end is rolled back, and whoever still waits is told `unavailable`.
+        """
+        if self._closed:
+            return
+        self._closed = True
         if not self._task.done():
-            await self._queue.join()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._queue.join(), CLOSING_SECONDS)
             self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
         try:
@@ -221,22 +232,6 @@ class Database:
                     raise
 
 
-@asynccontextmanager
-async def held(handle: int) -> AsyncIterator[None]:
-    """Keeps a command-line write from overlapping a write or checkpoint of the server.
-
-    Below 3.51.3 SQLite can lose commits when two connections write or checkpoint at once (WAL-reset bug).
-    """
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        await asyncio.to_thread(fcntl.flock, handle, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        fcntl.flock(handle, fcntl.LOCK_UN)
-
-
 def settle(future: asyncio.Future[Any], result: Any, problem: BaseException | None) -> None:
     """Answer whoever still waits."""
     if future.done():
@@ -247,33 +242,6 @@ def settle(future: asyncio.Future[Any], result: Any, problem: BaseException | No
         future.set_exception(problem)
 
 
-# Result codes of SQLite after which nothing written through this handle may be believed.
-BROKEN = {
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_CORRUPT,
-    sqlite3.SQLITE_NOTADB,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_CANTOPEN,
-}
-PASSING = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-
-
-def result_code(error: BaseException) -> int | None:
-    """The primary result code, without SQLite's extension bits."""
-    code = getattr(error, "sqlite_errorcode", None)
-    return None if code is None else code & 0xFF
-
-
-def is_passing(error: BaseException) -> bool:
-    """A full disk or a foreign lock: nothing was written, and it may pass."""
-    return result_code(error) in PASSING
-
-
-def is_storage(error: Exception) -> bool:
-    """A failure of the disk, in contrast to a broken rule or statement."""
-    return isinstance(error, OSError) or result_code(error) in BROKEN | PASSING
-
-
 async def open_database(path: Path) -> Database:
     """Open or make the database at `path`, bring its schema up to date, and start its writer.
 
@@ -281,15 +249,18 @@ async def open_database(path: Path) -> Database:
     """
     await asyncio.to_thread(prepare, path)
     writer = await connect(path, PRAGMAS + WRITER_PRAGMAS)
-    readers = Readers(path, READERS, (*PRAGMAS, "PRAGMA query_only = ON"))
-    return Database(path, writer, readers)
+    try:
+        return Database(path, writer, Readers(path, READERS, (*PRAGMAS, "PRAGMA query_only = ON")))
+    except BaseException:  # the thread of an open writer would keep the program from ending
+        await writer.close()
+        raise
 
 
 def prepare(path: Path) -> None:
     """Check and migrate with a connection of its own, under the advisory lock."""
     if not path.exists():
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    handle = os.open(path.with_name("write.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    handle = open_advisory(path)
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -305,8 +276,12 @@ def prepare(path: Path) -> None:
 async def connect(path: Path, pragmas: Iterable[str]) -> aiosqlite.Connection:
     connection = await aiosqlite.connect(path, isolation_level=None, cached_statements=256)
     connection.row_factory = sqlite3.Row
-    for pragma in pragmas:
-        await connection.execute_fetchall(pragma)
+    try:
+        for pragma in pragmas:
+            await connection.execute_fetchall(pragma)
+    except BaseException:  # as above
+        await connection.close()
+        raise
     return connection
 
 
@@ -318,18 +293,3 @@ async def opened(path: Path) -> AsyncIterator[Database]:
         yield database
     finally:
         await database.close()
-
-
-@contextmanager
-def server_lock(folder: Path) -> Iterator[None]:
-    """Held while a server works on `folder`; raises AlreadyServed when another one does."""
-    handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise AlreadyServed(f"another esign server works on {folder}") from None
-    try:
-        yield
-    finally:
-        os.close(handle)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -27,7 +27,8 @@ from esign.core.document import (
 )
 from esign.core.errors import Problem
 from esign.core.instant import Instant
-from esign.store.database import Row, Transaction
+from esign.store.database import Reader, Row, Transaction
+from esign.store.sql import dumps, insert, listed
 
 # The columns are the members of the dataclasses; `order` is a word of SQL.
 DOCUMENT_COLUMNS = tuple(name for name in Document.__slots__ if name != "recipients")
@@ -44,10 +45,6 @@ SELECT = (
     + ", ".join(f"r.{c} AS r_{c}" for c in RECIPIENT_COLUMNS)
 )
 JOIN = "LEFT JOIN recipient r ON r.document_id = d.id"
-
-
-class Reader(Protocol):
-    async def all(self, sql: str, **values: Any) -> list[Row]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +88,13 @@ async def find_page(
     statuses: Sequence[Status] = (),
 ) -> list[Document]:
     """Up to `limit` documents, newest first; with `statuses` only those."""
+    names, wanted = listed("status", [status.value for status in statuses])
     rows = await reader.all(
         f"""
         {SELECT} FROM (
             SELECT * FROM document
             WHERE organisation_id = :organisation_id AND mode = :mode
-            AND (created_at, id) < (:created_at, :id) {among(statuses)}
+            AND (created_at, id) < (:created_at, :id) {f"AND status IN {names}" if statuses else ""}
             ORDER BY created_at DESC, id DESC LIMIT :limit
         ) d {JOIN} ORDER BY d.created_at DESC, d.id DESC, r.position
         """,
@@ -105,15 +103,9 @@ async def find_page(
         created_at=after.created_at if after else 2**62,
         id=after.id if after else "",
         limit=limit,
-        **{f"status_{n}": status.value for n, status in enumerate(statuses)},
+        **wanted,
     )
     return [load(list(group)) for _, group in groupby(rows, key=lambda row: row["d_id"])]
-
-
-def among(statuses: Sequence[Status]) -> str:
-    """A condition whose parameters are `status_0`, `status_1`, …"""
-    names = ", ".join(f":status_{n}" for n in range(len(statuses)))
-    return f"AND status IN ({names})" if statuses else ""
 
 
 async def find_expired(reader: Reader, now: Instant, limit: int) -> list[str]:
@@ -194,10 +186,6 @@ async def delete(tx: Transaction, document: Document) -> None:
         revision=document.revision,
     ):
         raise Problem("revision_mismatch", current_status=document.status)
-
-
-def insert(table: str, columns: Sequence[str]) -> str:
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(':' + c for c in columns)})"
 
 
 # ---------- rows to dataclasses and back ----------
@@ -289,7 +277,3 @@ def field_row(field: Field) -> dict[str, Any]:
 def shallow(frozen: Any) -> dict[str, Any]:
     """The members of a slotted dataclass, not copied deeply."""
     return {name: getattr(frozen, name) for name in frozen.__slots__}
-
-
-def dumps(value: Any) -> str:
-    return orjson.dumps(value).decode()

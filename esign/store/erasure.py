@@ -15,7 +15,6 @@ async def erase(tx: Transaction, outcome: Outcome, before: Document, vault: Vaul
 
     File content that nothing else refers to is left to `blobs.prune`.
     """
-    sequence = await events.next_sequence(tx, before.id)
     await outcomes.record(tx, before.id, outcome.events)
     await events.erase_personal(tx, before.id)
     await events.forget(tx, before.id)
@@ -25,5 +24,5 @@ async def erase(tx: Transaction, outcome: Outcome, before: Document, vault: Vaul
             await mails.forget(tx, f"eml.{letter}.{owner}")
     await idempotency.reduce(tx, before.id, before.status.value, vault)
     await documents.delete(tx, before)
-    await outcomes.publish(tx, before, outcome.events, now, sequence)
+    await outcomes.publish(tx, before, outcome.events, now)
     return before

@@ -1,20 +1,15 @@
 """What a request with an Idempotency-Key did, stored in the transaction of its effect (contract 3.1)."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import orjson
 
 from esign.core.instant import Instant
-from esign.store.database import Row, Transaction
+from esign.store.database import Reader, Transaction
 from esign.vault import Vault
 
 PURPOSE = "idempotency"
 REDUCED = ("id", "status")
-
-
-class Reader(Protocol):
-    async def one(self, sql: str, **values: Any) -> Row | None: ...
 
 
 class Taken(Exception):

@@ -2,14 +2,9 @@
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from esign.core.instant import Instant
-from esign.store.database import Row, Transaction
-
-
-class Reader(Protocol):
-    async def one(self, sql: str, **values: Any) -> Row | None: ...
+from esign.store.database import Reader, Transaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,9 @@
 """Mails kept instead of sent, and how many an organisation sent today."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from esign.core.instant import DAY, Instant
-from esign.store.database import Row, Transaction
-
-
-class Reader(Protocol):
-    async def all(self, sql: str, **values: Any) -> list[Row]: ...
-
-    async def one(self, sql: str, **values: Any) -> Row | None: ...
+from esign.store.database import Reader, Row, Transaction
 
 
 @dataclass(frozen=True, slots=True)

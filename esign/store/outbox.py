@@ -2,16 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from esign.core.instant import Instant, Millis
-from esign.store.database import Row, Transaction
-
-
-class Reader(Protocol):
-    async def all(self, sql: str, **values: Any) -> list[Row]: ...
-
-    async def one(self, sql: str, **values: Any) -> Row | None: ...
+from esign.store.database import Reader, Transaction
+from esign.store.sql import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +50,16 @@ async def find_due(
     reader: Reader, kind: str, now: Instant, limit: int, full: Sequence[str] = ()
 ) -> list[tuple[int, str]]:
     """(id, lane) of due jobs, oldest first, but none of the lanes in `full`."""
-    names = ", ".join(f":lane_{n}" for n in range(len(full)))
+    names, lanes = listed("lane", full)
     rows = await reader.all(
         f"""
         SELECT id, lane FROM outbox WHERE state = 'pending' AND kind = :kind AND due_at <= :now
-        {f"AND lane NOT IN ({names})" if full else ""} ORDER BY due_at, id LIMIT :limit
+        {f"AND lane NOT IN {names}" if full else ""} ORDER BY due_at, id LIMIT :limit
         """,
         kind=kind,
         now=now,
         limit=limit,
-        **{f"lane_{n}": lane for n, lane in enumerate(full)},
+        **lanes,
     )
     return [(row["id"], row["lane"]) for row in rows]
 
@@ -157,6 +151,19 @@ async def is_there(reader: Reader, job: Job) -> bool:
     return await reader.one("SELECT 1 FROM outbox WHERE id = :id", id=job.id) is not None
 
 
+async def probe(tx: Transaction, kind: str, now: Instant) -> int:
+    """Make due now one of the jobs that failed for the same reason, for each reason that several share."""
+    return await tx.run(
+        """
+        UPDATE outbox SET due_at = :now WHERE due_at > :now AND id IN (
+            SELECT MIN(id) FROM outbox WHERE state = 'pending' AND kind = :kind AND boot IS NULL
+            AND last_error IS NOT NULL GROUP BY last_error HAVING count(*) > 1)
+        """,
+        kind=kind,
+        now=now,
+    )
+
+
 async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
     """A document that waits for its seal has a job for it, due now unless it is being worked."""
     await add(tx, "seal", f"seal:{document_id}", now, document_id=document_id)
@@ -176,6 +183,21 @@ async def next_due(reader: Reader, kind: str) -> Instant | None:
         kind=kind,
     )
     return rows[0]["due_at"] if rows else None
+
+
+async def is_stuck(reader: Reader, kind: str, attempts: int) -> bool:
+    """Whether a job failed that often, and none that is newer has been done since."""
+    rows = await reader.all(
+        """
+        SELECT 1 FROM outbox WHERE state = 'pending' AND kind = :kind AND attempts >= :attempts
+        AND last_error IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM outbox done WHERE done.kind = :kind AND done.state = 'done'
+            AND done.finished_at > outbox.created_at) LIMIT 1
+        """,
+        kind=kind,
+        attempts=attempts,
+    )
+    return bool(rows)
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:

@@ -34,7 +34,7 @@ async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault
 
 async def _leave(tx: Transaction, outcome: Outcome, document: Document, vault: Vault, now: Instant) -> None:
     await record(tx, document.id, outcome.events)
-    await publish(tx, document, outcome.events, now, await events.next_sequence(tx, document.id))
+    await publish(tx, document, outcome.events, now)
     for job in outcome.jobs:
         await _queue(tx, document, job, vault, now)
 
@@ -49,15 +49,14 @@ async def record(tx: Transaction, document_id: str, facts: tuple[Event, ...]) ->
         previous = line.hash
 
 
-async def publish(
-    tx: Transaction, document: Document, facts: tuple[Event, ...], now: Instant, sequence: int
-) -> None:
-    """Keep what goes out, from number `sequence` on, and queue it for everybody who wants it."""
+async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...], now: Instant) -> None:
+    """Keep what of these recorded facts goes out, and queue it for everybody who wants it."""
     published = [event for event in facts if event.type in webhook.PUBLISHED]
     if not published:
         return
     subscribers = await webhooks.find(tx, document.organisation_id, document.mode)
-    for number, event in enumerate(published, sequence):
+    so_far = await events.count(tx, document.id, webhook.PUBLISHED)  # with these, which are recorded by now
+    for number, event in enumerate(published, so_far - len(published) + 1):
         body = webhook.payload(event, new_id("evt", now), number, document)
         await events.publish(tx, body, document.organisation_id, document.id, now)
         for subscriber in subscribers:

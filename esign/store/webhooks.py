@@ -1,21 +1,14 @@
 """Webhook subscriptions; the secret only as ciphertext."""
 
 import json
-from typing import Any, Protocol
 
 from esign.core.document import Mode
 from esign.core.instant import Instant
 from esign.core.webhook import Webhook
-from esign.store.database import Row, Transaction
-from esign.store.documents import dumps, insert
+from esign.store.database import Reader, Row, Transaction
+from esign.store.sql import dumps, insert
 
 COLUMNS = tuple(Webhook.__slots__)
-
-
-class Reader(Protocol):
-    async def all(self, sql: str, **values: Any) -> list[Row]: ...
-
-    async def one(self, sql: str, **values: Any) -> Row | None: ...
 
 
 async def get(reader: Reader, webhook_id: str) -> Webhook | None:

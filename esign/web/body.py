@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import ParamSpec, TypeVar
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel
@@ -16,6 +17,10 @@ from esign.web.validation import check
 MEDIA = re.compile(rb'application/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?', re.IGNORECASE)
 AFTERWARDS = 64 * 2**10
 LINGER = 2.0
+OFF_THE_LOOP = 256 * 2**10
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Incoming:
@@ -63,7 +68,8 @@ class Incoming:
 
     def _refusal(self, limit: int) -> Problem:
         self.too_large = True
-        return Problem("request_too_large", f"The body is larger than {limit} bytes.")
+        message = f"The body is larger than {limit} bytes."
+        return Problem("request_too_large", message, headers={"Connection": "close"})
 
     async def _pieces(self) -> AsyncIterator[bytes]:
         more = True
@@ -86,6 +92,13 @@ class Incoming:
                         return
         except (TimeoutError, ClientDisconnect):
             return
+
+
+async def apart(raw: bytearray, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    """Work on a body in a thread when it is so large that others would wait for it."""
+    if len(raw) > OFF_THE_LOOP:
+        return await asyncio.to_thread(work, *given, **named)
+    return work(*given, **named)
 
 
 def query(model: type[BaseModel] | None, text: bytes) -> BaseModel | None:

@@ -128,11 +128,13 @@ class Connection(HttpToolsProtocol):
             self._measure(len(data))
 
     def _feed(self, data: bytes) -> None:
+        fresh, before = not self.in_message, self.requests
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserInvalidMethodError:
-            # The parser knows a list of methods; a request with another one still deserves its 404.
-            odd = ODD_METHOD.match(data)
+            # The parser knows a list of methods; a request with another one still deserves its 404, but only where
+            # it is all that has come: the end of a body must never be read again as the head of a request.
+            odd = ODD_METHOD.match(data) if fresh and self.requests == before else None
             if odd is None:
                 raise
             self.parser = httptools.HttpRequestParser(self)

@@ -20,10 +20,19 @@ def answer(file: FileOf, content: bytes) -> Response:
     return response
 
 
+def announcement(file: FileOf) -> Response:
+    """What HEAD gets: the headers of the file; nothing is handed out, so nothing is noted."""
+    response = answer(file, b"")
+    response.headers["Content-Length"] = str(file.size)
+    return response
+
+
 async def download(request: Request) -> Response:
     """The file of a ticket; needs no key."""
     runtime = request.app.state.runtime
     file = await files.redeem(runtime, request.path_params["ticket"])
+    if request.method == "HEAD":
+        return announcement(file)
     return answer(file, await files.read(runtime, file, SYSTEM, request.scope["esign.origin"]))
 
 

@@ -5,11 +5,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from esign.actions import health
+from esign.web.security import EVERYWHERE
 
 
 async def healthz(request: Request) -> Response:
     """The process answers."""
-    return JSONResponse({"status": "ok"}, headers={"Cache-Control": "no-store"})
+    return JSONResponse({"status": "ok"}, headers=EVERYWHERE)
 
 
 async def readyz(request: Request) -> Response:
@@ -19,7 +20,7 @@ async def readyz(request: Request) -> Response:
     return JSONResponse(
         {"status": "ok" if fine else "failed", "checks": checks},
         status_code=200 if fine else 503,
-        headers={"Cache-Control": "no-store"},
+        headers=EVERYWHERE,
     )
 
 

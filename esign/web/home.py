@@ -5,12 +5,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from esign.runtime import Runtime
-from esign.web.pages import COMMON, Pages
+from esign.web.pages import Pages, attachment
 
 
-def routes(runtime: Runtime) -> list[Route]:
+def routes(runtime: Runtime, pages: Pages) -> list[Route]:
     """Made over the open tools: the authority's certificate is handed out from here."""
-    pages = Pages.load()
 
     async def start(request: Request) -> Response:
         return pages.page("home/start.html", {})
@@ -20,8 +19,7 @@ def routes(runtime: Runtime) -> list[Route]:
 
     async def authority(request: Request) -> Response:
         """The certificate that whoever checks a seal may decide to trust (DER)."""
-        name = {"Content-Disposition": 'attachment; filename="esign-authority.cer"'}
-        return Response(runtime.roots[0], media_type="application/pkix-cert", headers={**COMMON, **name})
+        return attachment("esign-authority.cer", runtime.roots[0], "application/pkix-cert")
 
     return [
         Route("/", start),

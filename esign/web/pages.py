@@ -1,7 +1,7 @@
-"""What every page for people shares: one Jinja environment, one set of headers, the static files.
+"""What every page for people shares: one Jinja environment, the static files, and the answers made of them.
 
-The headers are those of reliability.md 6.4, to the letter. All static files share one hash, as a folder in
-their address, so that modules, sheets and fonts may name each other by relative paths and be kept for ever.
+All static files share one hash, as a folder in their address, so that modules, sheets and fonts may name each
+other by relative paths and be kept for ever.
 """
 
 import gzip
@@ -19,31 +19,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from esign.web.security import FILE_POLICY, PAGE_HEADERS, PLAIN_POLICY, POLICY
+
 HERE = Path(__file__).parent
 FONTS = HERE.parent / "pdf" / "fonts"
 
-POLICY = (
-    "default-src 'none'; script-src 'nonce-{nonce}' 'strict-dynamic'; style-src 'self' 'nonce-{nonce}'; "
-    "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; "
-    "trusted-types esign; upgrade-insecure-requests"
-)
-COMMON: Mapping[str, str] = {
-    "Strict-Transport-Security": "max-age=63072000; includeSubDomains",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Permissions-Policy": (
-        "camera=(), microphone=(), geolocation=(), payment=(), usb=(), clipboard-read=(), browsing-topics=()"
-    ),
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Embedder-Policy": "require-corp",
-    "Origin-Agent-Cluster": "?1",
-    "X-Robots-Tag": "noindex, nofollow, noarchive",
-    "Cache-Control": "no-store",
-}
-PLAIN_POLICY = "default-src 'none'; frame-ancestors 'none'"
 FOR_EVER = "public, max-age=31536000, immutable"
 MEDIA = {
     ".css": "text/css; charset=utf-8",
@@ -83,7 +63,7 @@ class Assets:
         return f"/static/{self.digest}/{name}"
 
     def route(self) -> Route:
-        return Route("/static/{digest}/{name:path}", self.serve, methods=["GET"], name="static")
+        return Route("/static/{digest}/{name:path}", self.serve, methods=["GET"])
 
     async def serve(self, request: Request) -> Response:
         asset = self.files.get(request.path_params["name"])
@@ -140,17 +120,18 @@ class Pages:
         """The template as a page of its own nonce; always 200, a state is not an error."""
         nonce = secrets.token_urlsafe(16)
         text = self.environment.get_template(template).render(context, nonce=nonce)
-        return HTMLResponse(text, headers={"Content-Security-Policy": POLICY.format(nonce=nonce), **COMMON})
+        policy = {"Content-Security-Policy": POLICY.format(nonce=nonce)}
+        return HTMLResponse(text, headers={**PAGE_HEADERS, **policy})
 
 
-def attachment(file_name: str, content: bytes) -> Response:
-    """A PDF to be saved, never shown inside this origin."""
+def attachment(file_name: str, content: bytes, media: str = "application/pdf") -> Response:
+    """A file to be saved, never shown inside this origin."""
     return Response(
         content,
-        media_type="application/pdf",
+        media_type=media,
         headers={
-            **COMMON,
-            "Content-Security-Policy": "sandbox; default-src 'none'",
+            **PAGE_HEADERS,
+            "Content-Security-Policy": FILE_POLICY,
             "Content-Disposition": disposition(file_name),
         },
     )

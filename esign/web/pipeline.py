@@ -7,7 +7,7 @@ body and schema 400, replay or 409, handler.
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import orjson
 from pydantic import BaseModel
@@ -20,20 +20,16 @@ from esign.core.errors import Problem
 from esign.runtime import Runtime
 from esign.store.idempotency import Taken
 from esign.web import auth, errors, idempotency, ratelimit, security, strict_json
-from esign.web.answer import CLOSE, Answer
+from esign.web.answer import Answer
 from esign.web.auth import Authentication
-from esign.web.body import Incoming, Nothing, query
+from esign.web.body import Incoming, Nothing, apart, query
 from esign.web.endpoint import Call, Endpoint, Route
 from esign.web.idempotency import Replays, Ticket
 from esign.web.ratelimit import Standing, Uploads, Windows
 from esign.web.routes import Routes, parameters
 from esign.web.validation import check
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 PLAIN = 2**20
-OFF_THE_LOOP = 256 * 2**10
 REPLAYED = (b"idempotent-replayed", b"true")
 REVISION = re.compile(r'"(\d{1,15})"')
 AGAIN = 3
@@ -82,7 +78,7 @@ class Api:
         if isinstance(answer, Response):
             await answer(scope, receive, dressing(send, rates))
         elif incoming.too_large:
-            await answer.send(send, [*rates, CLOSE], last=False)
+            await answer.send(send, rates, last=False)
             await incoming.discard()
             await send({"type": "http.response.body", "body": b""})
         else:
@@ -190,13 +186,6 @@ async def received(
 def parse(route: Route, raw: bytearray) -> tuple[Any, BaseModel]:
     value = strict_json.load(raw)
     return value, check(route.body or Nothing, value)
-
-
-async def apart(raw: bytearray, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """Work on a body in a thread when it is so large that others would wait for it."""
-    if len(raw) > OFF_THE_LOOP:
-        return await asyncio.to_thread(work, *given, **named)
-    return work(*given, **named)
 
 
 def arguments(route: Route, scope: Scope, body: BaseModel) -> dict[str, Any]:

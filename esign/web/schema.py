@@ -186,5 +186,5 @@ Moment = Annotated[
     WithJsonSchema({"type": "string", "format": "date-time", "examples": ["2026-11-21T00:14:00.123Z"]}),
 ]
 """An instant in an answer, as a time."""
-Limit = Annotated[int, BeforeValidator(digits), Field(ge=1, le=100)]
+Limit = Annotated[Annotated[int, Field(ge=1, le=100)], BeforeValidator(digits)]
 """`?limit` of a list."""

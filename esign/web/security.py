@@ -1,12 +1,37 @@
-"""The headers of every answer of the API (reliability.md 6.3); those of pages are in `pages`."""
+"""The headers of every answer: those of the API (reliability.md 6.3) and those of pages (6.4, to the letter)."""
 
-Headers = tuple[tuple[bytes, bytes], ...]
+from collections.abc import Mapping
 
-API_HEADERS: Headers = (
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"strict-transport-security", b"max-age=63072000; includeSubDomains"),
+POLICY = (
+    "default-src 'none'; script-src 'nonce-{nonce}' 'strict-dynamic'; style-src 'self' 'nonce-{nonce}'; "
+    "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; "
+    "trusted-types esign; upgrade-insecure-requests"
+)
+PLAIN_POLICY = "default-src 'none'; frame-ancestors 'none'"
+FILE_POLICY = "sandbox; default-src 'none'"
+
+EVERYWHERE: Mapping[str, str] = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Strict-Transport-Security": "max-age=63072000; includeSubDomains",
+}
+PAGE_HEADERS: Mapping[str, str] = {
+    **EVERYWHERE,
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Permissions-Policy": (
+        "camera=(), microphone=(), geolocation=(), payment=(), usb=(), clipboard-read=(), browsing-topics=()"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+    "Origin-Agent-Cluster": "?1",
+    "X-Robots-Tag": "noindex, nofollow, noarchive",
+}
+API_HEADERS: tuple[tuple[bytes, bytes], ...] = tuple(
+    (name.lower().encode(), value.encode())
+    for name, value in {**EVERYWHERE, "Content-Security-Policy": PLAIN_POLICY}.items()
 )
 """No CORS header at all: keys do not belong in browsers."""
 

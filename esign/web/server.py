@@ -1,21 +1,19 @@
 """The server: uvicorn over `connection`, in this process, stopped by its caller."""
 
 import asyncio
+import errno
+import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 import uvicorn
-import uvloop
 from starlette.types import ASGIApp
 
 from esign.web.connection import Connection, Connections
 from esign.web.connection import Front as Front  # whoever runs a server sets its front
-
-T = TypeVar("T")
 
 
 class Uvicorn(uvicorn.Server):
@@ -85,8 +83,15 @@ async def running(app: ASGIApp, host: str, port: int, front: Front | None = None
 
 
 def bind(host: str, port: int) -> socket.socket:
-    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    return socket.create_server(address[:2], family=family)
+    """A listening socket; raises OSError that names the address."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except socket.gaierror as error:
+        raise OSError(errno.EADDRNOTAVAIL, f"{host}: {error.strerror}") from error
+    except OSError as error:
+        number = error.errno or errno.EIO
+        raise OSError(number, f"{host}, port {port}: {os.strerror(number)}") from error
 
 
 @contextmanager
@@ -102,17 +107,3 @@ def until_signal() -> Iterator[asyncio.Event]:
     finally:
         for number in signals:
             loop.remove_signal_handler(number)
-
-
-async def serve(app: ASGIApp, host: str, port: int, front: Front | None = None) -> None:
-    """Serve until a signal asks to stop."""
-    with until_signal() as asked:
-        async with running(app, host, port, front) as server:
-            stop = asyncio.create_task(asked.wait())
-            await asyncio.wait((stop, server.ended), return_when=asyncio.FIRST_COMPLETED)
-            stop.cancel()
-
-
-def run(main: Coroutine[Any, Any, T]) -> T:
-    """The event loop that the figures were measured with."""
-    return uvloop.run(main)

@@ -9,7 +9,9 @@ from openapi_schema_validator import OAS31Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from esign.web.api import describe
+from esign.web import api
+
+describe = cache(api.describe)
 
 JSON = "application/json"
 EVERYWHERE = {

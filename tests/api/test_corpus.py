@@ -1,7 +1,6 @@
 """Every file of the corpus through the API: taken and carried through to a valid seal, or refused in words."""
 
 import asyncio
-import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,19 +12,11 @@ import pytest_asyncio
 
 from tests.api.site import Answer, Site, a_request, b64
 from tests.conftest import CORPUS
+from tests.manifest import TAKEN, expected, rows
 
 pytestmark = pytest.mark.corpus
 
 AT_ONCE = 2
-CODES = {
-    "password_required": "file_encrypted",
-    "encryption_unsupported": "file_encrypted",
-    "xfa_dynamic": "file_unsupported",
-    "page_size": "file_unsupported",
-    "unreadable": "invalid_file",
-    "no_pages": "invalid_file",
-    "too_complex": "invalid_file",
-}
 
 
 @dataclass(frozen=True)
@@ -39,18 +30,12 @@ class Case:
 
 def cases() -> list[Case]:
     found = []
-    for manifest in CORPUS.glob("**/manifest.csv"):
-        with manifest.open(newline="") as file:
-            for row in csv.DictReader(file):
-                pages = int(row["pages"]) if row.get("pages") else None
-                found.append(Case(manifest.parent / row["file"], verdict(row), pages))
+    for folder in (manifest.parent for manifest in CORPUS.glob("**/manifest.csv")):
+        for row in rows(folder):
+            pages = int(row["pages"]) if row.get("pages") else None
+            wanted = "201" if expected(row) == TAKEN else expected(row)
+            found.append(Case(folder / row["file"], wanted, pages))
     return sorted(found, key=lambda case: case.path)
-
-
-def verdict(row: dict[str, str]) -> str:
-    if row.get("class", "").startswith(("signed", "certified")):
-        return "file_signed"
-    return "201" if row["expected"] in ("accept", "repair") else CODES[row["reason"].split()[0]]
 
 
 @dataclass(frozen=True)

@@ -173,3 +173,20 @@ async def test_a_file_name_is_safely_quoted(site: Site, name: str, plain: str) -
         f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
     )
     assert "set-cookie" not in answer.headers and answer.headers["content-type"] == "application/pdf"
+
+
+async def test_asking_for_the_headers_alone_hands_nothing_out(site: Site, completed: Any) -> None:
+    before = await site.happened(completed["id"])
+    described = await describe(site, completed, "sealed")
+    by_address = await fetch(site, described["url"], "HEAD")
+    by_key = await fetch(
+        site,
+        f"{site.base}/api/v1/documents/{completed['id']}/files/sealed",
+        "HEAD",
+        Authorization=f"Bearer {site.key}",
+        **PDF,
+    )
+    for answer in (by_address, by_key):
+        assert answer.status == 200
+        assert int(answer.headers["content-length"]) == described["size"]
+    assert await site.happened(completed["id"]) == before

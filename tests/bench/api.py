@@ -10,7 +10,7 @@ from typing import Any
 
 from esign.pdf.inspection import Limits
 from esign.pdf.workers import Workers
-from tests.bench.installation import Installation, document, dumps, installed, padded_pdf, until_answers
+from tests.bench.installation import Installation, document, dumps, installed, padded_pdf
 
 ROUNDS = 7
 SECONDS = 3.0

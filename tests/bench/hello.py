@@ -1,4 +1,4 @@
-"""A bare Starlette hello, served by the same uvicorn with the same protocol parts: `python -m tests.bench.hello PORT`."""
+"""A bare Starlette hello, served by the same uvicorn and protocol parts: `python -m tests.bench.hello PORT`."""
 
 import sys
 

@@ -52,26 +52,28 @@ class Installation:
         async with self.client.get(url) as answer:
             return await answer.text()
 
-    def command(self, *arguments: str) -> str:
-        return subprocess.run(
-            [sys.executable, "-m", "esign", *arguments, "--config", str(self.folder / "esign.toml")],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-
     async def link(self, email: str) -> str:
         """The newest signing link mailed to this address."""
         for _ in range(200):
-            listing = (await asyncio.to_thread(self.command, "outbox", "--last", "200")).splitlines()
+            listing = (await asyncio.to_thread(command, self.folder, "outbox", "--last", "200")).splitlines()
             for line in reversed(listing):
                 if email in line:
-                    mail = await asyncio.to_thread(self.command, "outbox", line.split()[0])
+                    mail = await asyncio.to_thread(command, self.folder, "outbox", line.split()[0])
                     found = re.search(rf"{re.escape(self.base)}/s/\S+", mail)
                     if found:
                         return found[0]
             await asyncio.sleep(0.05)
         raise RuntimeError(f"no mail for {email}")
+
+
+def command(folder: Path, *arguments: str) -> str:
+    """What the command line says about the installation in that folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "esign", *arguments, "--config", str(folder / "esign.toml")],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
 
 
 @asynccontextmanager
@@ -83,16 +85,11 @@ async def installed() -> AsyncIterator[Installation]:
             listener.bind(("127.0.0.1", 0))
             port = listener.getsockname()[1]
         (folder / "esign.toml").write_text(SETTINGS.format(port=port))
-        configured = ["--config", str(folder / "esign.toml")]
-        key = subprocess.run(
-            [sys.executable, "-m", "esign", "keys", "create", "--name", "bench", *configured],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.strip()
+        key = (await asyncio.to_thread(command, folder, "keys", "create", "--name", "bench")).strip()
         began = time.perf_counter()
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "esign", "serve", *configured, stderr=asyncio.subprocess.DEVNULL
+            *(sys.executable, "-m", "esign", "serve", "--config", str(folder / "esign.toml")),
+            stderr=asyncio.subprocess.DEVNULL,
         )
         base = f"http://127.0.0.1:{port}"
         try:

@@ -26,7 +26,7 @@ ARGS = [
     "--disable-sync",
 ]
 CHROMIUM = "/usr/bin/chromium"
-LEFT = "net::ERR_ABORTED"  # the page was left before the answer came; no fault
+LEFT = "net::ERR_ABORTED"  # the page was left before its pictures came; no fault
 
 
 @contextmanager
@@ -95,16 +95,20 @@ class Visits:
         page = context.new_page()
         page.set_default_timeout(5_000)
 
+        def say(text: str) -> None:
+            if not (excused and excused in text):
+                self.said.append(text)
+
         def heard(message: ConsoleMessage) -> None:
-            if message.type in ("error", "warning") and not (excused and excused in message.text):
-                self.said.append(message.text)
+            if message.type in ("error", "warning"):
+                say(message.text)
 
         def failed(request: Request) -> None:
-            if not excused and request.failure != LEFT:
-                self.said.append(f"{request.url}: {request.failure}")
+            if request.resource_type != "image" or request.failure != LEFT:
+                say(f"Failed to load resource: {request.url}: {request.failure}")
 
         page.on("console", heard)
-        page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.on("pageerror", lambda error: say(str(error)))
         page.on("requestfailed", failed)
         if clock:
             page.clock.install()

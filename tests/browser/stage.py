@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from esign.actions import outbox
+from tests.journeys.letters import part
 from tests.journeys.site import Site, a_site
 
 T = TypeVar("T")
@@ -30,6 +32,15 @@ class Stage:
     def work(self, kind: str) -> None:
         """Work off every due job of this kind."""
         assert self.do(self.site.work(kind)), f"there was no {kind} to work off"
+
+    def letter(self, email: str) -> str:
+        """The text of the newest mail there."""
+        runtime = self.site.runtime
+        kept = self.do(outbox.list_mails(runtime.db, 1000))
+        newest = [mail.id for mail in kept if email in mail.recipient][-1]
+        message = self.do(outbox.read(runtime.db, runtime.vault, newest))
+        assert message is not None
+        return part(message, "plain")
 
     def link(self, email: str) -> str:
         """The newest link that was mailed there."""

@@ -478,26 +478,6 @@ def test_only_who_is_asked_and_has_not_finished_is_reminded(status: RecipientSta
         lifecycle.remind(document, first(document), LATER)
 
 
-@pytest.mark.parametrize("status", Status)
-@pytest.mark.parametrize("recipient_status", RecipientStatus)
-def test_trouble_with_a_mail_changes_no_status(status: Status, recipient_status: RecipientStatus) -> None:
-    document = a_document(a_recipient(status=recipient_status), status=status)
-    failed = lifecycle.delivery_failed(document, first(document), "550 no such user", LATER)
-    assert failed.document.status is status
-    assert first(failed.document) == replace(
-        first(document), delivery=Delivery.FAILED, delivery_at=LATER, delivery_error="550 no such user"
-    )
-    assert types(failed) == ["recipient.delivery_failed"]
-    assert (failed.events[0].recipient_id, failed.events[0].data) == (first(document).id, {})
-    assert failed.events[0].detail == {"reason": "550 no such user"}
-
-    taken = lifecycle.delivered(failed.document, first(failed.document), LATER + 1)
-    assert first(taken.document) == replace(
-        first(document), delivery=Delivery.ACCEPTED, delivery_at=LATER + 1, delivery_error=None
-    )
-    assert (taken.document.status, taken.events, taken.jobs) == (status, (), ())
-
-
 def test_nothing_leaves_a_closed_document_but_its_own_mails() -> None:
     """An outcome that closes queues no invitation and no seal."""
     document = a_sent_document(a_recipient("Ana"), a_recipient("Bo", order=2))

@@ -54,7 +54,18 @@ def test_nobody_is_reminded_at_or_after_the_expiry() -> None:
 
 @pytest.mark.parametrize(
     ("stopped_until", "then"),
-    [(2.9, 3), (3, 7), (3.1, 7), (12, 15), (18.99, 19), (20, 29), (28.9, 29), (29, None), (40, None)],
+    [
+        (2.9, 3),
+        (3, 7),
+        (3.1, 7),
+        (12, 15),
+        (18.9, 19),
+        (18.99, 29),
+        (20, 29),
+        (28.9, 29),
+        (29, None),
+        (40, None),
+    ],
 )
 def test_what_was_missed_while_the_program_was_stopped_is_skipped(
     stopped_until: float, then: float | None
@@ -66,3 +77,9 @@ def test_what_was_missed_while_the_program_was_stopped_is_skipped(
 def test_the_plan_counts_from_the_own_invitation_and_not_from_the_sending() -> None:
     invited = NOW + 10 * DAY + HOUR
     assert next_due(Reminders(), invited, NOW + 30 * DAY, invited) == invited + 3 * DAY
+
+
+@pytest.mark.parametrize(("hours_before", "expected"), [(24.5, [3, 7]), (25, [3, 7, 7 + 1 / 24])])
+def test_two_reminders_are_at_least_an_hour_apart(hours_before: float, expected: list[float]) -> None:
+    days = 7 + hours_before / 24
+    assert plan(Reminders(), days) == pytest.approx(expected)

@@ -8,7 +8,7 @@ import pytest
 
 from esign.core.document import Field, FieldType, Ink, Recipient, Role
 from esign.core.errors import Problem
-from esign.core.value import fill, needs_signature
+from esign.core.value import Wrong, fill, needs_signature, number
 from tests.factories import NOW, TYPED, a_field, a_recipient, an_answer
 
 TODAY = date(2026, 11, 21)
@@ -324,3 +324,14 @@ def test_a_signature_apart_from_the_fields_is_handed_back() -> None:
     assert problems(a_recipient(), {"signature": "Jo Li"}) == [("/answers/signature", "type")]
     assert fill(a_recipient(role=Role.APPROVER), {}, TODAY, NOW) == ((), None)
     assert fill(who(), {"sig": TYPED}, TODAY, NOW)[1] is None
+
+
+@pytest.mark.parametrize("written", ["1,000", "12,345,678", "-1,000"])
+def test_a_mark_between_thousands_is_never_taken_for_a_point(written: str) -> None:
+    with pytest.raises(Wrong) as wrong:
+        number(a_field(FieldType.NUMBER), written)
+    assert wrong.value.rule == "format"
+
+
+def test_three_digits_after_a_comma_are_decimals_where_three_are_asked_for() -> None:
+    assert number(a_field(FieldType.NUMBER, options={"decimals": 3}), "1,125") == "1.125"

@@ -246,6 +246,18 @@ def test_a_port_that_is_taken_is_told(config: Path) -> None:
     assert taken in ran.err and "server.port" in ran.err
 
 
+def test_an_address_that_is_not_of_this_machine_is_told(config: Path) -> None:
+    env = {"ESIGN_SERVER__HOST": "192.0.2.1", "ESIGN_SERVER__BASE_URL": "https://sign.example.test"}
+    assert_refused(esign("serve", "--config", config, env=env), FAILED, "192.0.2.1", "server.host")
+
+
+def test_an_empty_outbox_says_so_and_where_mails_go(config: Path) -> None:
+    env = {"ESIGN_MAIL__HOST": "smtp.example.test", "ESIGN_MAIL__FROM": "sign@example.test"}
+    ran = esign("outbox", "--config", config, env=env)
+    assert (ran.code, ran.out) == (DONE, "")
+    assert "No mail is kept" in ran.err and "smtp.example.test" in ran.err
+
+
 @pytest.mark.parametrize(
     "command", [("serve",), ("keys", "list"), ("keys", "create", "--name", "x"), ("outbox",)]
 )

@@ -257,6 +257,22 @@ async def test_an_answer_of_5xx_is_told_to_the_caller_and_ends_the_attempts(post
     assert await post.site.work("mail") == 0
 
 
+async def test_the_operator_reads_why_a_mail_did_not_leave_but_nobodys_address(
+    post: Post, caplog: pytest.LogCaptureFixture
+) -> None:
+    document = await post.site.api.sent()
+    person = (await post.site.api.get(document))["recipients"][0]["id"]
+    post.server.says["rcpt"] = f"450 4.2.0 <{ADA}>: greylisted"
+    await post.site.work("mail")
+    post.server.says["rcpt"] = f"550 5.1.1 <{ADA}> no such mailbox"
+    post.clock.advance(minutes=1)
+    await post.site.work("mail")
+    said = [record.getMessage() for record in caplog.records if record.name == "esign.mail"]
+    assert len(said) == 2 and all(person in line and ADA not in line for line in said)
+    assert "was not taken: 450 4.2.0 <address> greylisted" in said[0]
+    assert "is given up: 550 5.1.1 <address> no such mailbox" in said[1]
+
+
 async def test_a_reminder_may_reach_whom_the_invitation_did_not(post: Post) -> None:
     post.server.says["rcpt"] = "550 5.1.1 no such mailbox"
     document = await post.site.api.sent()

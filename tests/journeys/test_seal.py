@@ -16,7 +16,7 @@ from esign.core.credential import Credential
 from esign.core.document import Mode
 from esign.core.instant import HOUR, MINUTE, Instant, parse
 from esign.demo import contract
-from esign.jobs import worker
+from esign.jobs import probe, worker
 from esign.pdf.verification import Verification
 from esign.runtime import Runtime
 from esign.store import documents
@@ -281,6 +281,38 @@ async def test_once_one_seal_succeeds_all_that_waited_for_the_same_cause_are_due
     await site.work("seal")
     assert [await site.api.status(document) for document in waiting] == ["completed", "completed"]
     assert first != second
+
+
+async def test_the_operator_is_warned_of_each_failure_and_alerted_at_the_third(
+    site: Site, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    document = await site.api.sent()
+    await site.all_sign(document)
+    caplog.clear()
+    for minutes in (1, 5, 15, 60):
+        await fail(site)
+        clock.advance(minutes=minutes)
+    told = [record for record in caplog.records if record.name == "esign.seal"]
+    assert [record.levelname for record in told] == ["WARNING", "WARNING", "ERROR", "WARNING"]
+    for record in told:
+        assert document in record.getMessage() and "expired" in record.getMessage()
+
+
+async def test_of_several_seals_with_one_cause_one_is_tried_each_minute(site: Site, clock: FakeClock) -> None:
+    waiting = []
+    for _ in range(2):
+        waiting.append(await site.api.sent())
+        await site.all_sign(waiting[-1])
+        clock.advance(seconds=1)
+    for minutes in (1, 5, 15, 0):
+        assert await worker.drain(expired(site.runtime), "seal") == 2
+        clock.advance(minutes=minutes)
+    assert await probe.tick(site.runtime) == 1
+    await fail(site)
+    clock.advance(minutes=1)
+    assert await probe.tick(site.runtime) == 1
+    assert await site.work("seal") == 2, "the one that was tried, and what it frees"
+    assert [await site.api.status(document) for document in waiting] == ["completed", "completed"]
 
 
 async def test_after_a_restart_every_waiting_seal_is_due(tmp_path: Path, clock: FakeClock) -> None:

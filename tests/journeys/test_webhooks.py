@@ -236,6 +236,8 @@ async def test_any_2xx_is_success(site: Site, hook: Any, receiver: Receiver, sta
         (503, "3600", HOUR),
         (503, "1", round(4.5 * SECOND)),
         (429, "999999999", 24 * HOUR),
+        (429, "Sat, 21 Nov 2026 01:00:00 GMT", HOUR),
+        (503, "Fri, 20 Nov 2026 00:00:00 GMT", round(4.5 * SECOND)),
         (503, "soon", round(4.5 * SECOND)),
         (500, "3600", round(4.5 * SECOND)),
     ],

@@ -1,22 +1,11 @@
 """Fixtures of the PDF tests."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from esign.pdf.inspection import Limits
 from esign.pdf.workers import Workers
-
-CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
-
-
-@pytest.fixture(scope="session")
-def corpus() -> Path:
-    """The folder of real files; where it is absent, the test is skipped."""
-    if not CORPUS.is_dir():
-        pytest.skip(f"{CORPUS} is absent")
-    return CORPUS
 
 
 @pytest.fixture(scope="session")

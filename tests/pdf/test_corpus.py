@@ -1,7 +1,6 @@
 """Real and hostile files of others: each is taken or refused as its manifest says, at once and by what is in it."""
 
 import asyncio
-import csv
 import io
 import re
 from pathlib import Path
@@ -15,23 +14,12 @@ from esign.pdf.active import text
 from esign.pdf.inspection import Inspection, Limits
 from esign.pdf.order import SealOrder
 from esign.pdf.workers import Workers
+from tests.manifest import TAKEN, expected, rows
 from tests.pdf.marks import assert_marked, overlay, picture, stamped
 from tests.pdf.sealing import every_type, the_facts
 from tests.pki import NOW, a_seal, an_authority
 
 pytestmark = pytest.mark.corpus
-
-CODES = {
-    "password_required": "file_encrypted",
-    "encryption_unsupported": "file_encrypted",
-    "xfa_dynamic": "file_unsupported",
-    "page_size": "file_unsupported",
-    "unreadable": "invalid_file",
-    "no_pages": "invalid_file",
-    "too_complex": "invalid_file",
-}
-
-TAKEN = "taken"
 
 # Their first page shows fields, which a plain reader leaves out, or a pin whose attachment goes.
 REDRAWN = {"16-acroform", "17-empty_sigfield", "18-xfa", "20-javascript", "21-embedded_files"}
@@ -40,18 +28,6 @@ FORBIDDEN = re.compile(
     rb"/(?:JavaScript|JS|Launch|SubmitForm|ImportData|GoToR|OpenAction|AA|EmbeddedFiles?|EF|AF|Collection|RichMedia"
     rb"|AcroForm|XFA|Widget|Encrypt|ByteRange|Configs|Usage)(?![A-Za-z0-9])"
 )
-
-
-def rows(folder: Path) -> list[dict[str, str]]:
-    with (folder / "manifest.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def expected(row: dict[str, str]) -> str:
-    """`taken` or the code of the refusal."""
-    if row.get("class", "").startswith(("signed", "certified")):
-        return "file_signed"
-    return TAKEN if row["expected"] in ("accept", "repair") else CODES[row["reason"].split()[0]]
 
 
 async def ask_all(files: list[Path], limits: Limits) -> list[Inspection | Problem]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fontTools.ttLib import TTFont
 
+import esign
 from esign.pdf import certificate, glyphs, overlay
 from tests.pdf.sealing import SCRIPTS, a_field, text_of
 from tests.pki import NOW
@@ -56,18 +57,19 @@ def test_typst_draws_every_character_of_the_table() -> None:
 def test_a_hand_that_is_offered_writes_the_whole_signature(hand: str) -> None:
     covered = TABLE["hands"][hand]
     text = "".join(chr(c) for first, last in covered for c in range(first, last + 1) if c > 0x20)
-    assert hand in glyphs.hands_for(text)
     field = a_field("signature", kind="typed", text=text, hand=hand, x=0, y=0, width=100, height=100)
     drawn, _ = overlay.draw([field], [(4000, 200)], NOW)
     assert f"EsignHand{hand.upper()}".encode() in drawn
     assert b"NotoSans" not in drawn
 
 
-def test_no_hand_is_offered_for_letters_it_does_not_have() -> None:
-    assert glyphs.hands_for("Jo Li") == ["a", "b", "c"]
-    assert glyphs.hands_for("Łukasz") == ["b", "c"]
-    assert glyphs.hands_for("Александра") == ["c"]
-    assert glyphs.hands_for("محمد") == []
+@pytest.mark.parametrize("hand", "abc")
+def test_the_page_offers_a_hand_for_exactly_the_letters_it_has(hand: str) -> None:
+    script = Path(esign.__file__).parent / "web" / "static" / "ink.js"
+    letters = re.search(rf"^  {hand}: /(.*)/u,$", script.read_text(), re.MULTILINE)
+    assert letters is not None
+    offered = {c for c in range(0x3000) if re.fullmatch(letters[1], chr(c))}
+    assert offered == {c for first, last in TABLE["hands"][hand] for c in range(first, last + 1)}
 
 
 def test_every_font_file_has_its_licence_beside_it() -> None:

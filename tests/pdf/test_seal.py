@@ -17,10 +17,10 @@ from esign.pdf import cms, selfcheck
 from esign.pdf.order import Drawn, SealFailed, SealOrder
 from esign.pdf.seal import seal, sign
 from esign.pdf.verify import verify
+from tests.conftest import CORPUS
 from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, image_of, saved, text_of
 from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
 
-CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 ROOT = an_authority()
 CREDENTIAL = a_seal(ROOT).credential
 
@@ -301,7 +301,6 @@ def test_the_same_signature_may_stand_on_every_page() -> None:
 
 
 @pytest.mark.corpus
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the PDFs of ../shared/corpus are not here")
 @pytest.mark.parametrize(
     "name", ["01-", "05-", "07-", "08-", "09-", "10-", "11-", "12-", "13-", "14-", "15-", "23-", "33-"]
 )

@@ -1,6 +1,5 @@
 import io
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pikepdf
@@ -16,11 +15,10 @@ from esign.core.instant import DAY
 from esign.pdf import cms
 from esign.pdf.seal import seal, sign
 from esign.pdf.verify import verify
+from tests.conftest import CORPUS
 from tests.pdf.sealing import a_field, a_pdf, an_order, saved
 from tests.pki import MADE, NOW, a_seal, an_authority
 
-CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
-corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the PDFs of ../shared/corpus are not here")
 ROOT = an_authority()
 SEALED = seal(an_order(a_pdf(), a_field("name", "Jo Li")), a_seal(ROOT).credential).sealed
 
@@ -257,7 +255,6 @@ def test_a_file_that_needs_a_password_is_said_to_be_encrypted() -> None:
 # ---------- files of others ----------
 
 
-@corpus
 @pytest.mark.corpus
 @pytest.mark.parametrize(
     ("name", "result"),
@@ -278,7 +275,6 @@ def test_signed_files_of_other_makers_get_their_verdict_with_reasons(name: str, 
     assert all(signature["reasons"] for signature in verdict["signatures"])
 
 
-@corpus
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", ["25-", "26-"])
 def test_encrypted_files_of_other_makers_are_said_to_be_encrypted(name: str) -> None:

@@ -7,7 +7,9 @@ from typing import Any, cast
 from esign.store.database import Database, Row, Transaction
 
 # The tables that grow; walking through one of them is what an index is for.
-WALK = re.compile(r"SCAN (document|recipient|outbox|link|event|audit|idempotency|kept_mail|api_key|d|r|k)\b")
+WALK = re.compile(
+    r"SCAN (document|recipient|outbox|link|event|audit|idempotency|kept_mail|api_key|d|r|k|done)\b"
+)
 
 
 class Explaining:

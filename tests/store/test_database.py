@@ -5,6 +5,7 @@ import fcntl
 import os
 import resource
 import sqlite3
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
@@ -14,18 +15,9 @@ import pytest
 
 from esign.core.errors import Problem
 from esign.store import database
-from esign.store.database import (
-    FILE,
-    GROUP,
-    WAITING,
-    AlreadyServed,
-    Database,
-    StorageFailed,
-    Transaction,
-    open_database,
-    opened,
-    server_lock,
-)
+from esign.store.database import FILE, GROUP, WAITING, Database, Transaction, opened
+from esign.store.failures import StorageFailed
+from esign.store.locks import server_lock
 from esign.store.readers import Readers
 from tests.store.files import modes
 
@@ -461,28 +453,71 @@ async def test_a_large_log_is_brought_into_the_file(tmp_path: Path) -> None:
 
 async def test_closing_lets_the_waiting_writes_finish_and_leaves_one_file(tmp_path: Path) -> None:
     path = tmp_path / FILE
-    db = await open_database(path)
-    await db.write(put_table)
-    waiting = [asyncio.create_task(put(db, n)) for n in range(40)]
-    await asyncio.sleep(0)
-    await db.close()
-    assert await asyncio.gather(*waiting) == list(range(40))
-    assert not path.with_name(FILE + "-wal").exists()
-    with pytest.raises(Problem, match="unavailable"):
-        await db.write(nothing)
+    async with opened(path) as db:
+        await db.write(put_table)
+        waiting = [asyncio.create_task(put(db, n)) for n in range(40)]
+        await asyncio.sleep(0)
+        await db.close()
+        assert await asyncio.gather(*waiting) == list(range(40))
+        assert not path.with_name(FILE + "-wal").exists()
+        with pytest.raises(Problem, match="unavailable"):
+            await db.write(nothing)
     async with opened(path) as again:
         assert await whole(again) == list(range(40))
 
 
 async def test_reads_that_are_not_answered_before_the_end_are_refused(tmp_path: Path) -> None:
-    db = await open_database(tmp_path / FILE)
-    reading = [asyncio.create_task(db.all("SELECT 1 AS one")) for _ in range(200)]
-    await asyncio.sleep(0)
-    await db.close()
-    answers = await asyncio.wait_for(asyncio.gather(*reading, return_exceptions=True), 10)
-    assert {getattr(a, "code", "answered") for a in answers} <= {"answered", "unavailable"}
-    with pytest.raises(Problem, match="unavailable"):
-        await asyncio.wait_for(db.all("SELECT 1"), 10)
+    async with opened(tmp_path / FILE) as db:
+        reading = [asyncio.create_task(db.all("SELECT 1 AS one")) for _ in range(200)]
+        await asyncio.sleep(0)
+        await db.close()
+        answers = await asyncio.wait_for(asyncio.gather(*reading, return_exceptions=True), 10)
+        assert {getattr(a, "code", "answered") for a in answers} <= {"answered", "unavailable"}
+        with pytest.raises(Problem, match="unavailable"):
+            await asyncio.wait_for(db.all("SELECT 1"), 10)
+
+
+async def test_a_write_that_comes_while_the_others_finish_is_refused_and_not_forgotten(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path / FILE) as db:
+        await db.write(put_table)
+        waiting = asyncio.create_task(put(db, 1))
+        await asyncio.sleep(0)
+        closing_ = asyncio.create_task(db.close())
+        await asyncio.sleep(0)
+        with pytest.raises(Problem, match="unavailable"):
+            await asyncio.wait_for(put(db, 2), 10)
+        await closing_
+        assert await waiting == 1
+
+
+async def test_a_write_that_never_ends_does_not_keep_the_database_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "CLOSING_SECONDS", 0.05)
+
+    async def hang(tx: Transaction) -> None:
+        await tx.run("INSERT INTO pair (n, half) VALUES (1, 1)")
+        await asyncio.Event().wait()
+
+    async with opened(tmp_path / FILE) as db:
+        await db.write(put_table)
+        both = asyncio.gather(db.write(hang), put(db, 2), return_exceptions=True)
+        await asyncio.sleep(0)
+        await asyncio.wait_for(db.close(), 10)
+        assert [getattr(each, "code", each) for each in await both] == ["unavailable"] * 2
+    async with opened(tmp_path / FILE) as again:
+        assert await whole(again) == []
+
+
+async def test_what_fails_while_opening_leaves_no_thread_behind(tmp_path: Path) -> None:
+    before = set(threading.enumerate())
+    with pytest.raises(sqlite3.OperationalError):
+        await database.connect(tmp_path / FILE, ["PRAGMA busy_timeout = 1", "no statement at all"])
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+        assert not thread.is_alive()
 
 
 # ---------- two at once ----------
@@ -507,17 +542,6 @@ async def test_a_write_waits_while_another_process_holds_the_advisory_lock(
     assert await whole(pairs) == []
     os.close(handle)
     assert await writing == 1
-
-
-def test_a_second_server_on_the_same_folder_is_refused_until_the_first_ends(tmp_path: Path) -> None:
-    with server_lock(tmp_path):
-        with pytest.raises(AlreadyServed, match=str(tmp_path)), server_lock(tmp_path):
-            pass
-        (tmp_path / "other").mkdir()
-        with server_lock(tmp_path / "other"):
-            pass
-    with server_lock(tmp_path):
-        pass
 
 
 async def test_every_file_is_for_its_owner_alone(tmp_path: Path) -> None:

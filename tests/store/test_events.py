@@ -8,7 +8,7 @@ from esign.core import audit
 from esign.core.account import Organisation
 from esign.core.outcome import Event
 from esign.store import events, outcomes
-from esign.store.database import Database, Transaction
+from esign.store.database import Database
 from tests.factories import NOW, ORGANISATION, ORIGIN, SENDER
 from tests.store.plans import walks
 
@@ -114,15 +114,11 @@ async def test_the_database_lets_what_is_personal_be_erased_and_the_trail_still_
 
 
 async def publish(
-    db: Database, event_id: str, document_id: str, at: int = NOW, **more: Any
+    db: Database, event_id: str, document_id: str, sequence: int = 1, at: int = NOW, **more: Any
 ) -> dict[str, Any]:
-    async def write(tx: Transaction) -> dict[str, Any]:
-        sequence = await events.next_sequence(tx, document_id)
-        event = {"id": event_id, "type": "document.sent", "mode": "live", "sequence": sequence, **more}
-        await events.publish(tx, event, ORGANISATION, document_id, at)
-        return event
-
-    return await db.write(write)
+    event = {"id": event_id, "type": "document.sent", "mode": "live", "sequence": sequence, **more}
+    await db.write(lambda tx: events.publish(tx, event, ORGANISATION, document_id, at))
+    return event
 
 
 async def test_an_event_is_kept_byte_for_byte_as_minified_utf_8(
@@ -134,11 +130,13 @@ async def test_an_event_is_kept_byte_for_byte_as_minified_utf_8(
     assert await events.body(db, "evt_2") is None
 
 
-async def test_the_sequence_rises_by_one_within_each_document(
-    db: Database, organisation: Organisation
-) -> None:
-    sequences = [(await publish(db, f"evt_{n}", f"doc_{n % 2}"))["sequence"] for n in range(6)]
-    assert sequences == [1, 1, 2, 2, 3, 3]
+async def test_entries_are_counted_by_document_and_type(db: Database) -> None:
+    await record(db, "doc_1", *FACTS, FACTS[0])
+    await record(db, "doc_2", FACTS[1])
+    wanted = ("recipient.0", "recipient.1", "recipient.9")
+    assert await db.write(lambda tx: events.count(tx, "doc_1", wanted)) == 3
+    assert await db.write(lambda tx: events.count(tx, "doc_2", wanted)) == 1
+    assert await db.write(lambda tx: events.count(tx, "doc_3", wanted)) == 0
 
 
 async def test_no_number_of_a_document_is_given_twice(db: Database, organisation: Organisation) -> None:
@@ -153,7 +151,7 @@ async def test_old_events_are_forgotten_a_few_at_a_time_and_the_trail_stays(
 ) -> None:
     await record(db, "doc_1", *FACTS)
     for n in range(5):
-        await publish(db, f"evt_{n}", "doc_1", NOW + n)
+        await publish(db, f"evt_{n}", "doc_1", n + 1, NOW + n)
     assert await db.write(lambda tx: events.prune(tx, NOW + 3, 2)) == 2
     assert await db.write(lambda tx: events.prune(tx, NOW + 3, 2)) == 1
     assert await db.write(lambda tx: events.prune(tx, NOW + 3, 2)) == 0
@@ -166,4 +164,5 @@ async def test_trails_and_events_are_read_along_an_index(db: Database) -> None:
     assert await walks(db, lambda tx: events.trail(tx, "doc_1", 3, 25)) == []
     assert await walks(db, lambda tx: events.head(tx, "doc_1")) == []
     assert await walks(db, lambda tx: events.body(tx, "evt_1")) == []
+    assert await walks(db, lambda tx: events.count(tx, "doc_1", ("document.sent",))) == []
     assert await walks(db, lambda tx: events.prune(tx, NOW, 9)) == []

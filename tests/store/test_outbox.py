@@ -158,6 +158,30 @@ async def test_what_was_held_up_by_one_cause_is_due_when_that_is_gone(db: Databa
     assert await due(db, NOW + 1, "mail") == []
 
 
+async def test_of_the_jobs_that_share_a_cause_one_is_tried_and_who_failed_alone_waits(db: Database) -> None:
+    for key, reason in (("a", "no key"), ("b", "no key"), ("alone", "too slow"), ("c", "no key")):
+        job = await claimed(db, key, kind="seal")
+        await db.write(lambda tx, job=job, why=reason: outbox.postpone(tx, job, NOW + DAY, why))  # type: ignore[misc]
+    assert await db.write(lambda tx: outbox.probe(tx, "seal", NOW + 1)) == 1
+    assert await due(db, NOW + 1, "seal") == [1]
+    assert await db.write(lambda tx: outbox.probe(tx, "seal", NOW + 2)) == 0
+    assert await db.write(lambda tx: outbox.probe(tx, "mail", NOW + 2)) == 0
+
+
+async def test_a_kind_is_stuck_while_a_job_of_it_fails_and_no_later_one_is_done(db: Database) -> None:
+    job = await claimed(db, "a")
+    await db.write(lambda tx: outbox.postpone(tx, job, NOW + MINUTE, "busy"))
+    assert not await outbox.is_stuck(db, "mail", 2)
+    assert await outbox.is_stuck(db, "mail", 1)
+    assert not await outbox.is_stuck(db, "seal", 1)
+    other = await claimed(db, "b", NOW + 1)
+    await db.write(lambda tx: outbox.finish(tx, other, NOW + 2, "refused"))
+    assert await outbox.is_stuck(db, "mail", 1)
+    third = await claimed(db, "c", NOW + 3)
+    await db.write(lambda tx: outbox.finish(tx, third, NOW + 4))
+    assert not await outbox.is_stuck(db, "mail", 1)
+
+
 async def test_a_dropped_lane_leaves_the_others(db: Database) -> None:
     await add(db, "a", kind="webhook", lane="wh_1")
     await add(db, "b", kind="webhook", lane="wh_2")
@@ -212,6 +236,8 @@ QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "claim": lambda tx: outbox.claim(tx, 1, NOW, LEASE, "first"),
     "release": lambda tx: outbox.release(tx, "first", NOW),
     "hasten": lambda tx: outbox.hasten(tx, "seal", NOW),
+    "probe": lambda tx: outbox.probe(tx, "seal", NOW),
+    "stuck": lambda tx: outbox.is_stuck(tx, "mail", 3),
     "drop": lambda tx: outbox.drop_lane(tx, "wh_1", NOW, "gone"),
     "requeue": lambda tx: outbox.requeue_seal(tx, "doc_1", NOW),
     "next": lambda tx: outbox.next_due(tx, "mail"),

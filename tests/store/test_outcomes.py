@@ -131,6 +131,21 @@ async def test_every_event_of_one_outcome_shows_the_document_as_it_is_after_it(
     assert {e["data"]["recipient"]["status"] for e in told} == {"completed"}
 
 
+async def test_the_sequence_goes_on_where_it_was_when_the_earlier_events_are_forgotten(
+    db: Database, vault: Vault, organisation: Organisation
+) -> None:
+    sent = await send(db, vault)
+    await save(db, vault, lifecycle.view(sent, sent.recipients[0], ORIGIN, LATER), sent)
+    assert [e["sequence"] for e in await published(db)] == [1, 2, 3, 4]
+    assert await db.write(lambda tx: events.prune(tx, LATER + 1, 9)) == 4
+    seen = await documents.get(db, sent.id)
+    await save(db, vault, lifecycle.decline(seen, seen.recipients[0], None, ORIGIN, LATER), seen)
+    assert [(e["sequence"], e["type"]) for e in await published(db)] == [
+        (5, "recipient.declined"),
+        (6, "document.declined"),
+    ]
+
+
 async def test_what_is_only_for_the_trail_is_not_published(
     db: Database, vault: Vault, organisation: Organisation
 ) -> None:

@@ -26,9 +26,11 @@ class App:
         self.entered = asyncio.Event()
         self.left = 0
         self.headers: list[tuple[bytes, bytes]] = []
+        self.paths: list[str] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         size = 0
+        self.paths.append(scope["path"])
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
@@ -172,6 +174,28 @@ async def test_trailers_without_end_only_lose_the_connection() -> None:
             for _ in range(1000):
                 await wire.write(b"a" * 65_536)
         await wire.close()
+
+
+async def test_a_method_that_nobody_knows_is_answered_as_any_other() -> None:
+    async with serving() as (port, _):
+        wire = await Wire.open(port)
+        for method in ("GET", "FROBNICATE", "GET"):
+            await wire.write(request(method, "/", b"abc"))
+            assert (await wire.read()).body == b"3"
+        await wire.close()
+
+
+async def test_a_body_before_such_a_method_is_never_read_as_a_request() -> None:
+    """A proxy may send requests of different people over one connection."""
+    async with serving() as (port, app):
+        wire = await Wire.open(port)
+        odd = request("FROBNICATE", "/")
+        body = request("GET", "/smuggled", None, f"Content-Length: {len(odd)}")
+        await wire.write(request("POST", "/", None, f"Content-Length: {len(body)}"))
+        await asyncio.sleep(0.1)
+        await wire.write(body + odd)
+        await closes(wire, 0)
+        assert "/smuggled" not in app.paths
 
 
 @pytest.mark.parametrize(

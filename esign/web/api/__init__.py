@@ -30,16 +30,19 @@ FILE_ERRORS = (
 )
 
 
-@cache
 def describe() -> dict[str, Any]:
     """The description (OpenAPI 3.1) of this table and of the webhooks; the same on every installation."""
     return openapi.describe(ENDPOINTS, version=VERSION, server="/", webhooks=events.BODIES)
 
 
+@cache
+def written() -> bytes:
+    return orjson.dumps(describe())
+
+
 async def read_description(call: Call) -> Response:
     """This description; needs no key."""
-    description = await asyncio.to_thread(describe)
-    return Response(orjson.dumps(description), media_type="application/json")
+    return Response(await asyncio.to_thread(written), media_type="application/json")
 
 
 ENDPOINTS: tuple[Endpoint, ...] = (

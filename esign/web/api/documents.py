@@ -200,6 +200,8 @@ async def read_file(call: Call) -> Any:
     """One file of a document: an address for it, or with `Accept: application/pdf` its bytes."""
     file = await files.describe(call.runtime, owner_of(call), call.path["id"], call.path["variant"])
     if wants_pdf(call.request.headers.get("accept", "")):
+        if call.request.method == "HEAD":
+            return downloads.announcement(file)
         return downloads.answer(file, await files.read(call.runtime, file, call.actor, call.origin))
     token, expires_at = files.ticket(call.runtime, file)
     return {

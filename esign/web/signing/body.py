@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
 from esign.core.errors import Detail, Problem
 from esign.core.value import CONTROL_BUT_LINES
 from esign.web import strict_json
+from esign.web.body import Incoming, apart
 
 LIMIT = 2 * 2**20
 REASON = 1_000
@@ -17,33 +17,40 @@ REASON = 1_000
 async def read(request: Request, *members: str) -> Mapping[str, Any]:
     """The object in the body, which may hold these members; an empty body is an empty object."""
     same_origin(request)
-    given = strict_json.load(await content(request) or b"{}")
+    raw = await content(request)
+    given = await apart(raw, strict_json.load, raw or b"{}")
     if not isinstance(given, dict):
         raise refused("", "An object is expected.", "type")
     for name in given:
         if name not in members:
-            raise refused(f"/{name}", "There is no such member.", "unknown_member")
+            raise refused(f"/{name[:200]}", "There is no such member.", "unknown_member")
     return given
 
 
 def same_origin(request: Request) -> None:
-    """Refuse what another site's page sent; a program that is no browser names no origin."""
+    """Refuse what another site's page sent; a program that is no browser names no origin.
+
+    A proxy may have put the host that it asks in place of the one that the browser knows.
+    """
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    elsewhere = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
-    if site not in (None, "same-origin") or elsewhere:
+    own = request.headers.get("host"), host_of(request.app.state.runtime.config.server.base_url)
+    if site not in (None, "same-origin") or (origin is not None and host_of(origin) not in own):
         raise Problem("invalid_request", "This can only be sent from the page itself.")
 
 
-async def content(request: Request) -> bytes:
-    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media != "application/json":
-        raise Problem("unsupported_media_type")
-    body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LIMIT:
-            raise Problem("request_too_large", headers={"Connection": "close"})
-    return bytes(body)
+def host_of(origin: str) -> str:
+    """Host and port of `https://sign.example.com:8443`, whatever else the text may be."""
+    return origin.partition("://")[2]
+
+
+async def content(request: Request) -> bytearray:
+    incoming = Incoming(request.scope, request.receive)
+    incoming.require_json()
+    return await incoming.read(LIMIT, unhindered)
+
+
+async def unhindered() -> None:
+    """Bodies of this size need no place among the uploads."""
 
 
 def answers(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:

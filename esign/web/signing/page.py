@@ -2,19 +2,18 @@
 
 import re
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from markupsafe import Markup
 
-from esign.core import consent
+from esign.core import consent, effort
 from esign.core.account import Organisation
 from esign.core.document import ACTING, Document, Mode, Page, Recipient, RecipientStatus
 from esign.core.instant import Instant, to_datetime
 from esign.core.value import needs_signature
-from esign.web.signing.steps import Place, Step, is_ink, letter_size, places, steps, written
+from esign.web.signing.steps import Place, Step, letter_size, places, steps, written
 from esign.web.signing.words import Words
 
 HANDS = "abc"
@@ -100,7 +99,6 @@ def signing(facts: Facts, now: Instant) -> dict[str, Any]:
         "asked": asked,
         "signature_apart": needs_signature(me),
         "letter_size": letter_size,
-        "is_ink": is_ink,
         "shown": lambda step: shown(step, words),
         "consent": consent.text(facts.locale, document.title),
         "consent_hash": consent.sha256(facts.locale),
@@ -125,7 +123,7 @@ def facts_line(facts: Facts, pages: int, fields: int) -> list[Markup]:
     line = [
         words.count("pages", pages),
         words.count("fields", fields) if fields else words("no_fields"),
-        words.count("minutes", ceil(pages * 0.5 + max(fields, 1) * 0.3)),
+        words.count("minutes", effort.minutes(pages, fields)),
     ]
     if facts.document.expires_at is not None:
         line.append(words("open_until", date=words.date(facts.document.expires_at, facts.zone)))

@@ -11,7 +11,8 @@ from starlette.routing import Route
 from esign.actions.signing import Visit
 from esign.core.document import Origin
 from esign.core.errors import Problem
-from esign.web.pages import COMMON, PLAIN_POLICY, Pages, attachment
+from esign.web.pages import Pages, attachment
+from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing import body, page, states
 from esign.web.signing.words import Library
 
@@ -36,9 +37,9 @@ class Port(Protocol):
     async def sealed(self, runtime: Any, token: str, origin: Origin) -> tuple[str, bytes]: ...
 
 
-def routes(actions: Port) -> list[Route]:
-    """Every route of the signing pages, with the static files they use."""
-    link = Link(actions, Pages.load(), Library.load())
+def routes(actions: Port, pages: Pages) -> list[Route]:
+    """Every route of the signing pages."""
+    link = Link(actions, pages, Library.load())
     return [
         Route("/s/{token}", link.show, methods=["GET"]),
         Route("/s/{token}/view", link.view, methods=["POST"]),
@@ -48,7 +49,6 @@ def routes(actions: Port) -> list[Route]:
         Route("/s/{token}/pages/{number:int}.webp", link.page_image, methods=["GET"]),
         Route("/s/{token}/original.pdf", link.original, methods=["GET"]),
         Route("/s/{token}/sealed.pdf", link.sealed, methods=["GET"]),
-        link.pages.assets.route(),
     ]
 
 
@@ -103,18 +103,20 @@ class Link:
         return Response(
             picture,
             media_type="image/webp",
-            headers={**COMMON, "Content-Security-Policy": PLAIN_POLICY, **kept},
+            headers={**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, **kept},
         )
 
     async def original(self, request: Request) -> Response:
         return attachment(*await self.actions.original(runtime(request), token(request)))
 
     async def sealed(self, request: Request) -> Response:
+        if request.method == "HEAD":  # nothing is handed out, so nothing is noted
+            return await self.status(request)
         return attachment(*await self.actions.sealed(runtime(request), token(request), origin(request)))
 
 
 def state(seen: Visit) -> Response:
-    headers = {**COMMON, "Content-Security-Policy": PLAIN_POLICY}
+    headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY}
     return JSONResponse({"state": seen.state}, headers=headers)
 
 

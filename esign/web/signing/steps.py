@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from esign.core.document import INK, Document, Field, FieldType, Page, Recipient
+from esign.core.document import Document, Field, FieldType, Page, Recipient
+from esign.core.effort import group_of, is_asked
 from esign.web.signing.words import Words
 
 SMALLEST, LARGEST, LINES = 6.0, 12.0, 10.0  # points, as the seal draws values
@@ -58,23 +59,15 @@ def steps(recipient: Recipient, words: Words, organisation: str, today: date) ->
     )
 
 
-def group_of(field: Field) -> str | None:
-    """A key for the group of a check box that is the recipient's to tick."""
-    if field.type is not FieldType.CHECKBOX or field.read_only or not field.options.get("group"):
-        return None
-    return f"group {field.options['group']}"
-
-
 def a_field(field: Field, recipient: Recipient, words: Words, organisation: str, today: date) -> Step:
-    value, fixed, hint = field.value, field.read_only, None
-    autofill = field.options.get("autofill", True)
+    value, fixed, hint = field.value, not is_asked(field), None
     if field.read_only:
         hint = words("filled_by", organisation=organisation)
-    elif field.type is FieldType.DATE and autofill:
-        value, fixed, hint = today.isoformat(), True, words("day_you_finish")
-    elif field.type is FieldType.EMAIL and autofill:
-        value, fixed, hint = recipient.email, True, words("your_address")
-    elif field.type is FieldType.NAME and autofill and value is None:
+    elif fixed and field.type is FieldType.DATE:
+        value, hint = today.isoformat(), words("day_you_finish")
+    elif fixed:
+        value, hint = recipient.email, words("your_address")
+    elif field.type is FieldType.NAME and field.options.get("autofill", True) and value is None:
         value = recipient.name
     return Step(
         field,
@@ -173,15 +166,16 @@ def places(document: Document, me: Recipient, path: Sequence[Step], words: Words
     """Every field of the document as it lies on its page; other people's without what they filled in."""
     mine = {field.id: step for step in path for field in step.fields}
     for number, recipient in enumerate(document.recipients):
-        colour = number % 8 + 1
+        colour, done = number % 8 + 1, recipient.completed_at is not None
         for field in recipient.fields:
             label = label_of(field, words)
             if recipient.id == me.id:
                 yield Place(field, colour, mine[field.id], label)
             elif field.type is FieldType.SIGNATURE:
-                yield Place(field, colour, None, words("other_signs", name=recipient.name))
+                said = words("other_signed" if done else "other_signs", name=recipient.name)
+                yield Place(field, colour, None, said)
             else:
-                said = words("other_fills", name=recipient.name, label=label)
+                said = words("other_filled" if done else "other_fills", name=recipient.name, label=label)
                 yield Place(field, colour, None, "" if field.type is FieldType.CHECKBOX else label, said)
 
 
@@ -195,7 +189,3 @@ def letter_size(field: Field, page: Page) -> float:
     if field.type is FieldType.RADIO and field.options.get("layout", "vertical") == "vertical":
         height /= len(field.options["options"])
     return max(SMALLEST, min(LARGEST, height * 0.66))
-
-
-def is_ink(field: Field) -> bool:
-    return field.type in INK

@@ -1,4 +1,4 @@
-// What a value must be, as far as the page can tell; the service decides.
+// What a value must be, as far as the page can tell; the server decides.
 
 import { $, months, t } from "./dom.js";
 

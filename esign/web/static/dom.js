@@ -30,7 +30,10 @@ export async function post(act, body) {
   } catch {
     return { message: t("failedOffline") };
   }
-  if (answer.ok) return { ok: true };
+  if (answer.ok) {
+    await answer.arrayBuffer().catch(() => null); // to its end, or the browser counts it as broken off
+    return { ok: true };
+  }
   if (answer.status === 404 || answer.status === 409) return { stale: true };
   const { code, details = [] } = (await answer.json().catch(() => null))?.error ?? {};
   if (details.some(({ path }) => path === "/consent")) return { stale: true };

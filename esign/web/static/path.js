@@ -166,7 +166,7 @@ export function settled() {
   return !bad.length;
 }
 
-/** What the service said about answers, kept at each step until its value changes; the first step to correct. */
+/** What the server said about answers, kept at each step until its value changes; the first step to correct. */
 export function correct(details) {
   for (const { path: pointer, message } of details) {
     const id = pointer.replace("/answers/", ""), a = [...path, apart].find((one) => one?.parts.some((part) => part.id === id));

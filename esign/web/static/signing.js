@@ -1,8 +1,9 @@
-// The signer's pages: which parts this page has, and what it tells the service by itself.
+// The signer's pages: which parts this page has, and what it tells the server by itself.
 
 import { $, post, state, t } from "./dom.js";
 
 const shown = document.body.dataset.state;
+history.scrollRestoration = "manual"; // what has become another page begins at its top
 
 if (shown === "open") {
   const [path, finish] = await Promise.all([import("./path.js"), import("./finish.js")]);

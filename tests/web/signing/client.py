@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from esign.core.document import Origin
 from esign.web.errors import HANDLERS
+from esign.web.pages import Pages
 from esign.web.signing import routes
 from tests.web.signing.port import TOKEN, MemoryPort, Runtime
 from tests.web.wire import Seen
@@ -19,7 +20,8 @@ ORIGIN = Origin("192.0.2.7", "a browser")
 
 def application(port: MemoryPort) -> ASGIApp:
     """The pages as the program serves them, behind what stands for the guard."""
-    made = Starlette(routes=routes(port), exception_handlers=HANDLERS)
+    pages = Pages.load()
+    made = Starlette(routes=[*routes(port, pages), pages.assets.route()], exception_handlers=HANDLERS)
     made.router.redirect_slashes = False
     made.state.runtime = Runtime()
 

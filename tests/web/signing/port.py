@@ -9,6 +9,7 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from esign.actions.signing import Visit
+from esign.config import Config
 from esign.core import consent
 from esign.core.account import Organisation
 from esign.core.document import (
@@ -30,6 +31,7 @@ from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, HOUR, Instant, parse
 from esign.core.value import fill
 
+BASE = "https://sign.example.org"
 TOKEN = "kq3v8m2rt7xd-A_1"
 NOW = parse("2026-11-21T13:05:00Z")
 A4 = Page(595.28, 841.89, 0)
@@ -47,6 +49,7 @@ class Clock:
 @dataclass
 class Runtime:
     clock: Clock = field(default_factory=Clock)
+    config: Config = field(default_factory=lambda: Config.model_validate({"server": {"base_url": BASE}}))
 
 
 def a_field(

@@ -1,0 +1,90 @@
+"""Signatures as a recipient's browser sends them, exchanged for what is stored: re-encoded, by hash, or as text."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pybase64
+
+from esign.core.document import INK, Ink, Recipient
+from esign.core.errors import Detail, Problem
+from esign.core.value import CONTROL, HANDS
+from esign.pdf.inspection import Picture
+from esign.runtime import Runtime
+
+PICTURE_BYTES = 2**20
+DATA_URL = re.compile(r"data:image/(?:png|jpeg|webp);base64,")
+
+
+async def exchange(
+    runtime: Runtime, recipient: Recipient, answers: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The answers with each signature as it is stored, and the content of its picture by SHA-256."""
+    pictures: dict[str, bytes] = {}
+    inks: dict[str, Ink] = {}
+    own = {"signature", *(field.id for field in recipient.fields if field.type in INK)}
+    given = {
+        key: await exchanged(runtime, key, value, pictures, inks) if key in own else value
+        for key, value in answers.items()
+    }
+    return given, pictures
+
+
+async def exchanged(
+    runtime: Runtime, key: str, value: Any, pictures: dict[str, bytes], inks: dict[str, Ink]
+) -> Any:
+    """A signature as it is stored: its picture re-encoded, once, and put aside by hash; other values as they are."""
+    if not isinstance(value, dict):
+        return value
+    path = f"/answers/{key}"
+    if value.get("kind") == "typed":
+        return typed(value, path)
+    if value.get("kind") in ("drawn", "uploaded"):
+        url = value.get("picture")
+        if not isinstance(url, str):
+            raise wrong(path, "The signature is not a picture.")
+        if url not in inks:
+            picture = await reencoded(runtime, raw_picture(url, path), path)
+            sha256 = hashlib.sha256(picture.png).hexdigest()
+            pictures[sha256] = picture.png
+            inks[url] = Ink(value["kind"], sha256, picture.width, picture.height)
+        return replace(inks[url], kind=value["kind"])
+    raise wrong(path, "Draw or type your signature.")
+
+
+async def reencoded(runtime: Runtime, image: bytes, path: str) -> Picture:
+    try:
+        return await runtime.pdf.reencode(image)
+    except Problem as problem:
+        if problem.status >= 500:
+            raise
+        raise wrong(path, problem.message) from problem
+
+
+def typed(value: Mapping[str, Any], path: str) -> Ink:
+    text, hand = value.get("text"), value.get("hand")
+    if not isinstance(text, str) or not 1 <= len(text.strip()) <= 100 or hand not in HANDS:
+        raise wrong(path, "Type your name.")
+    if CONTROL.search(text):
+        raise wrong(path, "This text has characters that cannot be printed.")
+    return Ink("typed", text=text.strip(), hand=hand)
+
+
+def raw_picture(url: str, path: str) -> bytes:
+    if not (prefix := DATA_URL.match(url)):
+        raise wrong(path, "The signature is not a picture.")
+    try:
+        content = pybase64.b64decode(url[prefix.end() :], validate=True)
+    except ValueError:
+        raise wrong(path, "The signature is not a picture.") from None
+    if len(content) > PICTURE_BYTES:
+        raise wrong(path, "The picture of the signature is larger than 1 MB.")
+    return content
+
+
+def wrong(path: str, message: str) -> Problem:
+    return Problem(
+        "invalid_request", "Some answers need a correction.", details=[Detail(path, message, "format")]
+    )

@@ -1,0 +1,79 @@
+"""How a command ends: 0 done, 1 failed or "no", 2 usage, configuration or unreadable input,
+3 another server on the same data, 4 newer schema, 70 storage failed.
+"""
+
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any, NoReturn
+
+import click
+
+FAILED, USAGE, SERVED, NEWER, STORAGE = 1, 2, 3, 4, 70
+
+
+def stop(code: int, message: str) -> NoReturn:
+    """End with a sentence on stderr that names the cause and the remedy."""
+    click.echo(f"esign: {message}", err=True)
+    sys.exit(code)
+
+
+def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
+    """Run to the end; what can go wrong outside the program becomes a sentence and an exit code."""
+    import sqlite3
+
+    import uvloop
+
+    from esign.authority import AuthorityError
+    from esign.core.errors import Problem
+    from esign.store.failures import StorageFailed
+    from esign.store.folder import UnusableFolder
+    from esign.store.locks import AlreadyServed
+    from esign.store.migrate import ForeignDatabase, NewerSchema
+    from esign.vault import Damaged, UnusableKey
+
+    try:
+        code = uvloop.run(work())
+    except AlreadyServed as error:
+        stop(SERVED, f"{error}; stop it first, or set another storage.data_dir")
+    except NewerSchema as error:
+        stop(NEWER, f"{error}; install the newer version of esign again")
+    except (StorageFailed, sqlite3.OperationalError) as error:
+        stop(STORAGE, f"the database cannot be written: {error}; check the disk and its free space")
+    except (ForeignDatabase, sqlite3.DatabaseError) as error:
+        stop(STORAGE, f"{error}; set storage.data_dir to the folder of an esign database")
+    except (UnusableFolder, UnusableKey, AuthorityError) as error:
+        stop(STORAGE if is_full(error.__context__) else USAGE, str(error))
+    except Damaged as error:
+        stop(USAGE, f"{error}; put app.key back from a backup")
+    except Problem as problem:
+        if problem.code == "unavailable":
+            stop(STORAGE, "the database takes no writes; check the disk and its free space")
+        remedy = "; set organisation.plan" if problem.code == "plan_required" else ""
+        stop(FAILED, problem.message.rstrip(".") + remedy)
+    except OSError as error:
+        stop(*refusal(error))
+    except KeyboardInterrupt:
+        sys.exit(0)
+    sys.exit(code or 0)
+
+
+def refusal(error: OSError) -> tuple[int, str]:
+    """Exit code and sentence for what the system refused."""
+    import errno
+
+    said = error.strerror or str(error)
+    if is_full(error):
+        return STORAGE, f"{error.filename or 'a file'} cannot be written: {said}; check the disk"
+    remedies = {
+        errno.EADDRINUSE: "; set server.port to a free one",
+        errno.EADDRNOTAVAIL: "; set server.host to an address of this machine",
+    }
+    return FAILED, said + remedies.get(error.errno or 0, "")
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether the disk has no room, or takes no writes at all."""
+    import errno
+
+    refused = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+    return isinstance(error, OSError) and error.errno in refused

@@ -1,0 +1,18 @@
+"""Where several seals wait for the same cause, one of them is tried each minute; the first that succeeds frees all."""
+
+from esign.runtime import Runtime
+from esign.store import outbox
+from esign.store.database import Transaction
+
+
+async def tick(runtime: Runtime) -> int:
+    """The number of seals that are tried now."""
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> int:
+        return await outbox.probe(tx, "seal", now)
+
+    count = await runtime.db.write(write)
+    if count:
+        runtime.bell.ring()
+    return count

@@ -1,0 +1,93 @@
+"""The loop that works off the queue: what runs when the program ends, and what nobody foresaw."""
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from esign.core.errors import Problem
+from esign.core.instant import MINUTE
+from esign.jobs import worker
+from esign.runtime import Runtime
+from esign.store.database import Database
+from tests.fakes import FakeClock
+from tests.journeys.site import Site, a_site
+
+MAIL = next(kind for kind in worker.KINDS if kind.name == "mail")
+
+
+class Slow:
+    """A mail server that takes a mail when it is told to."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    async def send(self, message: EmailMessage) -> Any:
+        self.asked.set()
+        await self.go_on.wait()
+
+
+class Full:
+    """A database whose disk is full."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._db, name)
+
+    async def write(self, write: Any) -> Any:
+        raise Problem("unavailable")
+
+
+async def state(runtime: Runtime) -> tuple[str, str | None]:
+    row = await runtime.db.one("SELECT state, boot FROM outbox WHERE kind = 'mail'")
+    assert row is not None
+    return row["state"], row["boot"]
+
+
+async def test_what_runs_when_the_program_ends_comes_to_its_end_and_is_not_done_twice(site: Site) -> None:
+    slow = Slow()
+    runtime = replace(site.runtime, mail=slow)
+    await site.api.sent()
+    working = asyncio.create_task(worker.run(runtime, MAIL))
+    await asyncio.wait_for(slow.asked.wait(), 10)
+    working.cancel()
+    await asyncio.sleep(0)
+    slow.go_on.set()
+    await asyncio.gather(working, return_exceptions=True)
+    assert await state(runtime) == ("done", None)
+
+
+async def test_what_does_not_end_is_cut_off_and_due_again_at_the_next_start(
+    tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "LAST_SECONDS", 0.05)
+    async with a_site(tmp_path / "data", clock) as site:
+        slow = Slow()
+        await site.api.sent()
+        working = asyncio.create_task(worker.run(replace(site.runtime, mail=slow), MAIL))
+        await asyncio.wait_for(slow.asked.wait(), 10)
+        working.cancel()
+        await asyncio.wait_for(asyncio.gather(working, return_exceptions=True), 10)
+        assert await state(site.runtime) == ("pending", site.runtime.boot)
+    async with a_site(tmp_path / "data", clock) as site:
+        await worker.recover(site.runtime)
+        assert await site.work("mail") == 1
+
+
+async def test_a_job_whose_failure_cannot_be_written_down_is_due_when_its_lease_ends(
+    site: Site, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    await site.api.sent()
+    [job] = await worker.claim_due(site.runtime, MAIL, 1, Counter())
+    await worker.attempt(replace(site.runtime, db=cast(Any, Full(site.runtime.db))), MAIL, job)
+    assert "waits for the end of its lease" in caplog.text
+    assert await site.work("mail") == 0
+    clock.advance(milliseconds=5 * MINUTE)
+    assert await site.work("mail") == 1
