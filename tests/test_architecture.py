@@ -17,7 +17,10 @@ SOURCES = sorted((ROOT / "esign").rglob("*.py"))
 LONGEST = 300
 
 # A file over 300 lines stands here with its reason.
-LONG: dict[str, str] = {}
+LONG: dict[str, str] = {
+    "esign/web/api/__init__.py": "the table of all endpoints, which is read as one",
+    "esign/web/api/examples.py": "data: one example for each body of the description",
+}
 
 SQL = re.compile(
     r"\b(SELECT\s.+\sFROM|INSERT\s+(OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM|CREATE\s+(TABLE|INDEX|TRIGGER)"

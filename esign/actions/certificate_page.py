@@ -117,9 +117,17 @@ def of_entry(line: Entry, local: Local) -> dict[str, Any]:
         "type": line.type,
         "actor": {"kind": line.actor_kind, "name": name or line.actor_id},
         "ip": personal.get("ip"),
-        "note": detail.get("email") or detail.get("reason") or removed_words(line.data),
+        "note": detail.get("email")
+        or detail.get("reason")
+        or new_address(detail)
+        or removed_words(line.data),
         "hash": line.hash.hex(),
     }
+
+
+def new_address(detail: Mapping[str, Any]) -> str | None:
+    """Where a corrected recipient is reached now."""
+    return detail["new"]["email"] if "new" in detail else None
 
 
 def removed_words(data: Mapping[str, Any]) -> str | None:

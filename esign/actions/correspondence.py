@@ -9,7 +9,7 @@ from esign.core.account import Organisation
 from esign.core.document import Document, Mode, Recipient, RecipientStatus
 from esign.core.instant import Instant
 from esign.mail import letters
-from esign.mail.letters import Completed, Declined, Expired, Invitation, Reader, Reminder, Signed
+from esign.mail.letters import Cancelled, Completed, Declined, Expired, Invitation, Reader, Reminder, Signed
 from esign.mail.sheet import Letter, Letterhead
 
 
@@ -22,6 +22,7 @@ class Post:
     letter: str
     recipient: Recipient | None
     token: str | None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,7 @@ def reminder(desk: Desk) -> Letter:
             fields=effort.asked(to),
             now=desk.now,
             until=document.expires_at,
+            message=desk.post.message,
         )
     )
 
@@ -154,6 +156,21 @@ def expired(desk: Desk) -> Letter:
     )
 
 
+def cancelled(desk: Desk) -> Letter:
+    document, to = desk.post.document, desk.post.recipient
+    assert to is not None
+    return letters.cancelled(
+        Cancelled(
+            head=desk.head,
+            to=to.name,
+            sender=desk.sender,
+            title=document.title,
+            at=document.closed_at or desk.now,
+            reason=document.close_reason,
+        )
+    )
+
+
 def signers(post: Post) -> tuple[Signed, ...]:
     """Everybody who was to act, and when they did."""
     return tuple(
@@ -169,4 +186,5 @@ LETTERS: Mapping[str, Callable[[Desk], Letter]] = {
     "completed": completed,
     "declined": declined,
     "expired": expired,
+    "cancelled": cancelled,
 }

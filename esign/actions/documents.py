@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from esign.actions import printing, upload
-from esign.actions.transition import Keep, transition
+from esign.actions.transition import Find, Keep, transition
 from esign.core import lifecycle
 from esign.core.audit import Entry
 from esign.core.document import Actor, Document, File, Mode, Origin, Recipient, Reminders, Status
@@ -44,21 +44,28 @@ class Order:
     redirect_url: str | None = None
     external_id: str | None = None
     metadata: dict[str, str] | None = None
+    send: bool = False
 
 
 async def create(
     runtime: Runtime, owner: Owner, actor: Actor, origin: Origin, order: Order, keep: Keep | None = None
 ) -> Document:
-    """A draft, its file inspected, normalised and found fit for sealing (D1)."""
+    """A draft, its file inspected, normalised and found fit for sealing (D1); with `send` it is out at once (D4)."""
     await check_mail_quota(runtime, owner)
     uploaded = await upload.inspect(runtime, order.file_name, order.file)
     now = runtime.clock.now()
-    document = draft(owner, actor, order, uploaded.file, now)
+    document = new_draft(owner, actor, order, uploaded.file, now)
     check_placement(document)
+
+    if order.send:
+        await check_ready(runtime, document)
 
     async def write(tx: Transaction) -> Document:
         await uploaded.store(tx, now)
         created = await outcomes.add(tx, lifecycle.create(document, origin, now), runtime.vault, now)
+        if order.send:
+            sent = lifecycle.send(created, actor, origin, now)
+            created = await outcomes.save(tx, sent, created, runtime.vault, now)
         if keep is not None:
             await keep(tx, created)
         return created
@@ -68,7 +75,7 @@ async def create(
     return created
 
 
-def draft(owner: Owner, actor: Actor, order: Order, file: File, now: Instant) -> Document:
+def new_draft(owner: Owner, actor: Actor, order: Order, file: File, now: Instant) -> Document:
     return Document(
         id=new_id("doc", now),
         organisation_id=owner.organisation_id,
@@ -111,13 +118,9 @@ async def send(
     if revision is not None and revision != found.revision:
         raise Problem("revision_mismatch", current_status=found.status)
     lifecycle.require(found, Status.DRAFT)
-    if details := [*lifecycle.not_ready(found), *await printing.problems(runtime, found)]:
-        raise Problem("document_not_ready", details=details[:100], current_status=found.status)
+    await check_ready(runtime, found)
     await check_mail_quota(runtime, owner)
     now = runtime.clock.now()
-
-    async def find(tx: Transaction) -> Document:
-        return await documents.get_own(tx, owner.organisation_id, owner.mode, document_id)
 
     def decide(document: Document) -> Outcome:
         lifecycle.require(document, Status.DRAFT)
@@ -125,7 +128,23 @@ async def send(
             raise Problem("revision_mismatch", current_status=document.status)
         return lifecycle.send(document, actor, origin, now)
 
-    return await transition(runtime, find, decide, keep)
+    sent: Document = await transition(runtime, find_own(owner, document_id), decide, keep)
+    return sent
+
+
+async def check_ready(runtime: Runtime, draft: Document) -> None:
+    """Raise `document_not_ready` naming what a draft lacks and what of it could not be printed."""
+    if details := [*lifecycle.not_ready(draft), *await printing.problems(runtime, draft)]:
+        raise Problem("document_not_ready", details=details[:100], current_status=draft.status)
+
+
+def find_own(owner: Owner, document_id: str) -> Find:
+    """Reads the owner's document in the transaction that changes it."""
+
+    async def find(tx: Transaction) -> Document:
+        return await documents.get_own(tx, owner.organisation_id, owner.mode, document_id)
+
+    return find
 
 
 async def check_mail_quota(runtime: Runtime, owner: Owner) -> None:

@@ -13,12 +13,12 @@ from esign.actions.files import name_of
 from esign.core import delivery as rules
 from esign.core.account import Organisation
 from esign.core.document import Delivery, Status
-from esign.core.instant import HOUR, MINUTE, Millis, rfc3339
+from esign.core.instant import HOUR, MINUTE, Instant, Millis, rfc3339
 from esign.mail.failure import AuthenticationFailure, PermanentFailure, TemporaryFailure
 from esign.mail.message import Attachment, Mailbox, compose
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, outbox, outcomes
-from esign.store.database import Transaction
+from esign.store import accounts, blobs, documents, links, outbox, outcomes
+from esign.store.database import Reader, Transaction
 from esign.store.outbox import Job
 
 log = logging.getLogger("esign.mail")
@@ -33,7 +33,7 @@ async def deliver(runtime: Runtime, job: Job) -> None:
     """One attempt; the Message-ID is the same at every one, so a repeat after a crash can be recognised."""
     post = await read(runtime, job)
     to = address(post)
-    if to is None or is_stale(post):
+    if to is None or is_stale(post) or await is_revoked(runtime.db, post, runtime.clock.now()):
         await finish(runtime, job, post, Delivery.NONE)
         return
     attached = await attachments(runtime, post)
@@ -66,7 +66,7 @@ async def read(runtime: Runtime, job: Job) -> Post:
     document = await documents.get(runtime.db, job.document_id)
     organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
     recipient = document.recipient(body["recipient"]) if body["recipient"] else None
-    return Post(document, organisation, body["letter"], recipient, body["token"])
+    return Post(document, organisation, body["letter"], recipient, body["token"], body.get("message"))
 
 
 def address(post: Post) -> Mailbox | None:
@@ -84,6 +84,11 @@ def is_stale(post: Post) -> bool:
         return False
     assert post.recipient is not None
     return post.document.status is not Status.SENT or not post.recipient.invited
+
+
+async def is_revoked(reader: Reader, post: Post, now: Instant) -> bool:
+    """Whether its link has ended since it was queued: it was meant for another address."""
+    return post.token is not None and await links.find(reader, post.token, now) is None
 
 
 def message_id(runtime: Runtime, job: Job) -> str:
@@ -122,7 +127,9 @@ async def finish(
         log.warning("mail %s is given up: %s", job.key, masked(reason))
 
     async def write(tx: Transaction) -> None:
-        if post.recipient is not None and delivery is not Delivery.NONE:
+        noted = post.recipient is not None and delivery is not Delivery.NONE
+        if noted and not await is_revoked(tx, post, now):
+            assert post.recipient is not None
             before = await documents.get(tx, post.document.id)
             recipient = before.recipient(post.recipient.id)
             if delivery is Delivery.FAILED:

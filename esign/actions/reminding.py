@@ -1,13 +1,20 @@
-"""Automatic reminders (contract 1, Reminders)."""
+"""Reminders: those that are due by themselves (contract 1, Reminders) and those a sender asks for."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from esign.actions.documents import check_mail_quota, find_own, get
+from esign.actions.editing import Asking
+from esign.actions.transition import Keep, transition
 from esign.core import lifecycle
-from esign.core.instant import DAY, HOUR
+from esign.core.document import Document
+from esign.core.errors import Detail, Problem
+from esign.core.instant import DAY, HOUR, Instant
+from esign.core.nudging import Nudge, nudge
 from esign.core.outcome import Outcome
 from esign.runtime import Runtime
 from esign.store import documents, outcomes, usage
 from esign.store.database import Transaction
+from esign.vault import Vault
 
 
 async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
@@ -36,3 +43,47 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
 
     await runtime.db.write(write)
     runtime.bell.ring()
+
+
+@dataclass(frozen=True, slots=True)
+class Reminded:
+    """The document, the ids of those who were reminded, and (id, reason) of those who were not."""
+
+    document: Document
+    reminded: tuple[str, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+
+async def remind_by_hand(
+    runtime: Runtime,
+    asking: Asking,
+    wanted: tuple[str, ...] | None,
+    message: str | None,
+    keep: Keep | None = None,
+) -> Reminded:
+    """Remind those of `wanted`, or everybody who may be, with a message of the sender."""
+    now = runtime.clock.now()
+    done: list[Nudge] = []
+
+    def decide(document: Document) -> Outcome:
+        known = {recipient.id for recipient in document.recipients}
+        if unknown := [
+            Detail(f"/recipientIds/{n}", "No recipient of this document has this id.", "reference")
+            for n, id in enumerate(wanted or ())
+            if id not in known
+        ]:
+            raise Problem("invalid_request", details=unknown[:100])
+        done.append(nudge(document, wanted, message, asking.actor, asking.origin, now))
+        return done[-1].outcome
+
+    async def save(
+        tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant
+    ) -> Reminded:
+        document = await outcomes.save(tx, outcome, before, vault, now)
+        return Reminded(document, done[-1].reminded, done[-1].skipped)
+
+    decide(await get(runtime, asking.owner, asking.document_id))
+    await check_mail_quota(runtime, asking.owner)
+    found = find_own(asking.owner, asking.document_id)
+    reminded: Reminded = await transition(runtime, found, decide, keep, save)
+    return reminded

@@ -5,32 +5,57 @@ from typing import Any
 
 from esign.core import lifecycle
 from esign.core.document import Document
+from esign.core.errors import Problem
+from esign.core.instant import Instant
 from esign.core.outcome import Outcome
 from esign.runtime import Runtime
 from esign.store import outcomes
 from esign.store.database import Transaction
+from esign.vault import Vault
 
 Keep = Callable[[Transaction, Any], Awaitable[None]]
 Find = Callable[[Transaction], Awaitable[Document]]
 Decide = Callable[[Document], Outcome]
+Save = Callable[[Transaction, Outcome, Document, Vault, Instant], Awaitable[Any]]
 
 
-async def transition(runtime: Runtime, find: Find, decide: Decide, keep: Keep | None = None) -> Document:
-    """The document after `decide`; one that is past its expiry expires first (D10), then `decide` speaks to that."""
+async def transition(
+    runtime: Runtime,
+    find: Find,
+    decide: Decide,
+    keep: Keep | None = None,
+    save: Save = outcomes.save,
+) -> Any:
+    """What `save` makes of the outcome, as a rule the document after it.
+
+    A document that is past its expiry expires first (D10); that stays also where `decide` then refuses.
+    """
     now = runtime.clock.now()
 
-    async def write(tx: Transaction) -> tuple[Document, bool]:
+    async def write(tx: Transaction) -> Any:
         before = await find(tx)
-        if lifecycle.is_past_expiry(before, now):
-            expired = await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
-            return expired, True
-        document = await outcomes.save(tx, decide(before), before, runtime.vault, now)
+        late = lifecycle.is_past_expiry(before, now)
+        if late:
+            before = await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
+        try:
+            outcome = decide(before)
+        except Problem as refusal:
+            if late:
+                return refusal
+            raise
+        result = await save(tx, outcome, before, runtime.vault, now)
         if keep is not None:
-            await keep(tx, document)
-        return document, False
+            await keep(tx, result)
+        return result
 
-    document, expired = await runtime.db.write(write)
+    result = await runtime.db.write(write)
     runtime.bell.ring()
-    if expired:
-        decide(document)
-    return document
+    if isinstance(result, Problem):
+        raise result
+    return result
+
+
+def check_revision(document: Document, revision: int | None) -> None:
+    """Refuse when the caller has seen another revision than this one (`If-Match`)."""
+    if revision is not None and revision != document.revision:
+        raise Problem("revision_mismatch", current_status=document.status)

@@ -27,11 +27,15 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A letter to one recipient, or to the sender when `recipient_id` is None; `key` makes it leave once."""
+    """A letter to one recipient, or to the sender when `recipient_id` is None; `key` makes it leave once.
+
+    `message` is what a sender adds to this one letter.
+    """
 
     letter: str
     key: str
     recipient_id: str | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,14 @@ class SealJob:
     """Seal the document of this outcome."""
 
 
-Job = Mail | SealJob
+@dataclass(frozen=True, slots=True)
+class RevokeLinks:
+    """Every link of this recipient ends; those of mails queued after it live."""
+
+    recipient_id: str
+
+
+Job = Mail | SealJob | RevokeLinks
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ PUBLISHED = (
     "document.completed",
     "document.declined",
     "document.expired",
+    "document.cancelled",
+    "document.deleted",
     "document.seal_failed",
     "recipient.sent",
     "recipient.viewed",
@@ -32,8 +34,6 @@ PUBLISHED = (
 # Every name a webhook may ask for, those whose cause a later version brings included (contract 5).
 ALL_EVENTS = (
     *PUBLISHED,
-    "document.cancelled",
-    "document.deleted",
     "webhook.test",
 )
 
@@ -69,6 +69,8 @@ class Webhook:
 def payload(event: Event, event_id: str, sequence: int, document: Document) -> dict[str, Any]:
     """The body of one event: the document as it is after it (contract 5)."""
     body: dict[str, Any] = {"document": of_document(document)}
+    if event.type == "document.deleted":
+        body = {"document": {"id": document.id, "externalId": document.external_id}}
     if event.recipient_id is not None:
         body["recipient"] = of_recipient(document.recipient(event.recipient_id), whole=True)
     return {

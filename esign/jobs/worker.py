@@ -125,6 +125,8 @@ async def attempt(runtime: Runtime, kind: Kind, job: Job) -> None:
     try:
         await kind.work(runtime, job)
     except Exception as error:
+        if not await outbox.is_there(runtime.db, job):  # its document was deleted meanwhile
+            return
         log.exception("%s job %s failed", kind.name, job.id)
         await put_off(runtime, job, f"{type(error).__name__}: {error}")
 

@@ -40,6 +40,7 @@ class Reminder:
     fields: int
     now: Instant
     until: Instant | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,18 @@ class Expired:
     signers: tuple[Signed, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """For somebody who was asked; `sender` is a person, None when only the organisation withdrew it."""
+
+    head: Letterhead
+    to: str
+    sender: str | None
+    title: str
+    at: Instant
+    reason: str | None = None
+
+
 def invitation(facts: Invitation) -> Letter:
     def write(words: Words) -> Sheet:
         sender = facts.sender or facts.head.organisation
@@ -146,6 +159,7 @@ def reminder(facts: Reminder) -> Letter:
             heading=words.say("reminder_heading"),
             greeting=_greeting(words, facts.to),
             paragraphs=(words.say("reminder_kept" if facts.filled else "reminder_lead", **names),),
+            note=_note(words.say("writes", sender=names["sender"]), facts.message),
             button=Button(words.say("carry_on" if facts.filled else "read_and_sign"), facts.link),
             rows=tuple(rows),
             small=(words.say("reminder_small"), _alone(words, facts.link)),
@@ -214,6 +228,22 @@ def expired(facts: Expired) -> Letter:
                 *(Row(line(signed.name), _progress(words, signed), is_name=True) for signed in facts.signers),
                 Row(words.say("label_expired"), words.moment(facts.at)),
             ),
+        )
+
+    return draw(facts.head, write)
+
+
+def cancelled(facts: Cancelled) -> Letter:
+    def write(words: Words) -> Sheet:
+        sender = facts.sender or facts.head.organisation
+        return Sheet(
+            subject=words.say("cancelled_subject", title=facts.title),
+            preheader=words.say("cancelled_preheader"),
+            heading=words.say("cancelled_heading", sender=sender, title=facts.title),
+            greeting=_greeting(words, facts.to),
+            paragraphs=(words.say("cancelled_lead"),),
+            note=_note(words.say("reason"), facts.reason),
+            rows=(Row(words.say("label_cancelled"), words.moment(facts.at)),),
         )
 
     return draw(facts.head, write)

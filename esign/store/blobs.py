@@ -44,6 +44,11 @@ async def attach(tx: Transaction, document_id: str, *hashes: str) -> None:
         )
 
 
+async def detach(tx: Transaction, document_id: str) -> None:
+    """The document refers to no content any more; what is attached next stays."""
+    await tx.run("DELETE FROM document_blob WHERE document_id = :id", id=document_id)
+
+
 async def get(reader: Reader, sha256: str) -> bytes:
     """The content, its hash checked; raises Missing."""
     rows = await reader.all(

@@ -170,14 +170,37 @@ async def save(tx: Transaction, document: Document, before: Document) -> None:
         if row is None:
             raise Problem("not_found")
         raise Problem("revision_mismatch", current_status=row["status"])
-    for new, old in zip(recipient_rows(document), recipient_rows(before), strict=True):
-        if new != old:
+    await save_recipients(tx, document, before)
+
+
+async def save_recipients(tx: Transaction, document: Document, before: Document) -> None:
+    """Write those that changed, came or went; where their places change too, all make room first."""
+    old = {row["id"]: row for row in recipient_rows(before)}
+    new = {row["id"]: row for row in recipient_rows(document)}
+    if list(old) != list(new):
+        for gone in old.keys() - new.keys():
+            await tx.run("DELETE FROM recipient WHERE id = :id", id=gone)
+        await tx.run("UPDATE recipient SET position = -1 - position WHERE document_id = :id", id=document.id)
+        await tx.run_many(insert("recipient", RECIPIENT_COLUMNS), [new[id] for id in new if id not in old])
+    for id in new.keys() & old.keys():
+        if new[id] != old[id] or list(old) != list(new):
             await tx.run(
                 "UPDATE recipient SET "
                 + ", ".join(f"{c} = :{c}" for c in RECIPIENT_COLUMNS if c != "id")
                 + " WHERE id = :id",
-                **new,
+                **new[id],
             )
+
+
+async def delete(tx: Transaction, document: Document) -> None:
+    """Remove the rows of a document in exactly this state; its recipients, links and files' mentions follow."""
+    if not await tx.run(
+        "DELETE FROM document WHERE id = :id AND status = :status AND revision = :revision",
+        id=document.id,
+        status=document.status.value,
+        revision=document.revision,
+    ):
+        raise Problem("revision_mismatch", current_status=document.status)
 
 
 # ---------- rows to dataclasses and back ----------

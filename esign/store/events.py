@@ -79,6 +79,19 @@ async def body(reader: Reader, event_id: str) -> bytes | None:
     return row["body"] if row else None
 
 
+async def erase_personal(tx: Transaction, document_id: str) -> None:
+    """Null what is personal in a trail; the chain still verifies."""
+    await tx.run(
+        "UPDATE audit SET personal = NULL, salt = NULL WHERE document_id = :id AND personal IS NOT NULL",
+        id=document_id,
+    )
+
+
+async def forget(tx: Transaction, document_id: str) -> None:
+    """Published events of a document that is deleted."""
+    await tx.run("DELETE FROM event WHERE document_id = :id", id=document_id)
+
+
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Forget published events older than `before`; the audit trail stays."""
     return await tx.run(

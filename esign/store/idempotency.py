@@ -2,8 +2,14 @@
 
 from dataclasses import dataclass
 
+import orjson
+
 from esign.core.instant import Instant
 from esign.store.database import Reader, Transaction
+from esign.vault import Vault
+
+PURPOSE = "idempotency"
+REDUCED = ("id", "status")
 
 
 class Taken(Exception):
@@ -18,6 +24,11 @@ class Stored:
     status: int
     body: bytes
     created_at: Instant
+
+
+def bound(key_id: str, key: str) -> bytes:
+    """What the ciphertext of an answer is tied to."""
+    return f"{key_id}\n{key}".encode()
 
 
 async def find(reader: Reader, key_id: str, key: str) -> Stored | None:
@@ -38,14 +49,18 @@ async def add(
     body: bytes,
     now: Instant,
     expired_before: Instant,
+    about: str | None = None,
 ) -> None:
-    """Raises Taken unless the key is free or its answer is older than `expired_before`."""
+    """Raises Taken unless the key is free or its answer is older than `expired_before`.
+
+    `about` is the id of the document that the answer speaks about.
+    """
     added = await tx.run(
         """
-        INSERT INTO idempotency (key_id, key, fingerprint, status, body, created_at)
-        VALUES (:key_id, :key, :fingerprint, :status, :body, :now)
+        INSERT INTO idempotency (key_id, key, fingerprint, status, body, created_at, about)
+        VALUES (:key_id, :key, :fingerprint, :status, :body, :now, :about)
         ON CONFLICT (key_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
-            body = excluded.body, created_at = excluded.created_at
+            body = excluded.body, created_at = excluded.created_at, about = excluded.about
         WHERE idempotency.created_at < :expired_before
         """,
         key_id=key_id,
@@ -55,9 +70,24 @@ async def add(
         body=body,
         now=now,
         expired_before=expired_before,
+        about=about,
     )
     if not added:
         raise Taken
+
+
+async def reduce(tx: Transaction, about: str, status: str, vault: Vault) -> None:
+    """Leave of the answers about a deleted document their id and status; `status` where one has none."""
+    for row in await tx.all("SELECT key_id, key, body FROM idempotency WHERE about = :about", about=about):
+        place = bound(row["key_id"], row["key"])
+        answer = orjson.loads(vault.decrypt(PURPOSE, row["body"], place))
+        left = {"id": about, "status": status} | {n: answer[n] for n in REDUCED if n in answer}
+        await tx.run(
+            "UPDATE idempotency SET body = :body WHERE key_id = :key_id AND key = :key",
+            body=vault.encrypt(PURPOSE, orjson.dumps(left), place),
+            key_id=row["key_id"],
+            key=row["key"],
+        )
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:

@@ -37,6 +37,15 @@ async def add(
     )
 
 
+async def revoke(tx: Transaction, recipient_id: str, now: Instant) -> None:
+    """End every link that a recipient has."""
+    await tx.run(
+        "UPDATE link SET revoked_at = :now WHERE recipient_id = :id AND revoked_at IS NULL",
+        id=recipient_id,
+        now=now,
+    )
+
+
 async def find(reader: Reader, token: str, now: Instant) -> Link | None:
     """The live link of a token."""
     row = await reader.one(

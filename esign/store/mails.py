@@ -28,6 +28,15 @@ async def keep(tx: Transaction, mail: KeptMail) -> None:
     )
 
 
+async def forget(tx: Transaction, prefix: str) -> None:
+    """Kept mails whose Message-ID begins like this, without its bracket."""
+    await tx.run(
+        "DELETE FROM kept_mail WHERE message_id >= :least AND message_id < :most",
+        least=f"<{prefix}",
+        most=f"<{prefix}~",
+    )
+
+
 async def newest(reader: Reader, limit: int) -> list[KeptMail]:
     """Newest last."""
     rows = await reader.all(

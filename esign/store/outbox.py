@@ -141,6 +141,16 @@ async def drop_lane(tx: Transaction, lane: str, now: Instant, reason: str) -> in
     )
 
 
+async def forget(tx: Transaction, document_id: str) -> None:
+    """Everything queued or done for a document that is deleted; what is being worked ends without a trace."""
+    await tx.run("DELETE FROM outbox WHERE document_id = :id", id=document_id)
+
+
+async def is_there(reader: Reader, job: Job) -> bool:
+    """Whether the job has not been dropped while it was worked."""
+    return await reader.one("SELECT 1 FROM outbox WHERE id = :id", id=job.id) is not None
+
+
 async def probe(tx: Transaction, kind: str, now: Instant) -> int:
     """Make due now one of the jobs that failed for the same reason, for each reason that several share."""
     return await tx.run(
@@ -155,12 +165,12 @@ async def probe(tx: Transaction, kind: str, now: Instant) -> int:
 
 
 async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
-    """A document that waits for its seal has a job for it, whatever became of the first."""
+    """A document that waits for its seal has a job for it, due now unless it is being worked."""
     await add(tx, "seal", f"seal:{document_id}", now, document_id=document_id)
     await tx.run(
         """
         UPDATE outbox SET state = 'pending', due_at = :now, finished_at = NULL
-        WHERE key = :key AND state <> 'pending'
+        WHERE key = :key AND (state <> 'pending' OR (boot IS NULL AND due_at > :now))
         """,
         key=f"seal:{document_id}",
         now=now,

@@ -8,7 +8,7 @@ from typing import Any
 from esign.core import audit, webhook
 from esign.core.document import Document, Mode
 from esign.core.instant import DAY, Instant
-from esign.core.outcome import Event, Job, Mail, Outcome
+from esign.core.outcome import Event, Job, Mail, Outcome, RevokeLinks
 from esign.core.usage import Meter, Usage
 from esign.core.webhook import Webhook
 from esign.entropy import new_id, new_salt, new_token
@@ -40,7 +40,7 @@ async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault
 
 async def _leave(tx: Transaction, outcome: Outcome, document: Document, vault: Vault, now: Instant) -> None:
     await record(tx, document.id, outcome.events)
-    await _publish(tx, document, outcome.events, now)
+    await publish(tx, document, outcome.events, now)
     for job in outcome.jobs:
         await _queue(tx, document, job, vault, now)
     await usage.add(tx, meter(document, now), used(outcome))
@@ -71,7 +71,8 @@ async def record(tx: Transaction, document_id: str, facts: tuple[Event, ...]) ->
         previous = line.hash
 
 
-async def _publish(tx: Transaction, document: Document, facts: tuple[Event, ...], now: Instant) -> None:
+async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...], now: Instant) -> None:
+    """Keep what of these recorded facts goes out, and queue it for everybody who wants it."""
     published = [event for event in facts if event.type in webhook.PUBLISHED]
     if not published:
         return
@@ -112,14 +113,18 @@ async def _offer(
 
 
 async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, now: Instant) -> None:
+    if isinstance(job, RevokeLinks):
+        await links.revoke(tx, job.recipient_id, now)
+        return
     if not isinstance(job, Mail):
-        await outbox.add(tx, "seal", f"seal:{document.id}", now, document_id=document.id)
+        await outbox.requeue_seal(tx, document.id, now)
         return
     token = None
     if job.recipient_id is not None:
         token = new_token()
         await links.add(tx, token, links.Link(job.recipient_id, document.id, "recipient"), now)
-    body = json.dumps({"letter": job.letter, "recipient": job.recipient_id, "token": token}).encode()
+    letter = {"letter": job.letter, "recipient": job.recipient_id, "token": token, "message": job.message}
+    body = json.dumps(letter).encode()
     await outbox.add(
         tx,
         "mail",

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_type_hints
 
+import orjson
 from pydantic import BaseModel
 from pydantic_core import to_json
 from starlette.requests import Request
@@ -32,7 +33,8 @@ class Endpoint:
     """Everything that is special about one endpoint; the pipeline and the description read nothing else.
 
     `scope` None: any valid key; `policy` names a narrower rate policy; `errors` lists the codes besides those
-    that every endpoint has; `location` is a template filled in from the answer: `/api/v1/documents/{id}`;
+    that every endpoint has; `location` is a template filled in from the answer: `/api/v1/documents/{id}`, and
+    from the request's own path: `{path[id]}`;
     `media` names what a handler may answer besides JSON, by returning a Response of its own.
     """
 
@@ -74,19 +76,20 @@ class Route:
         present = self.endpoint.present
         return None if present is None else get_type_hints(present)["return"]
 
-    def answer(self, result: Any) -> Answer:
+    def answer(self, result: Any, path: Mapping[str, str]) -> Answer:
         """The result of the handler as it is sent, and kept."""
         present = self.endpoint.present
         if present is None:
             raise TypeError(f"{self.endpoint.path} has no way to present what its handler returned")
         model = present(result)
-        return self.dressed(Answer(self.endpoint.success, to_json(model, by_alias=True)), vars(model))
+        answer = Answer(self.endpoint.success, to_json(model, by_alias=True))
+        return self.dressed(answer, vars(model), path)
 
-    def dressed(self, answer: Answer, members: Mapping[str, Any]) -> Answer:
+    def dressed(self, answer: Answer, members: Mapping[str, Any], path: Mapping[str, str]) -> Answer:
         """With the headers that follow from what it says."""
         headers = []
         if self.endpoint.location is not None:
-            headers.append(("Location", self.endpoint.location.format_map(members)))
+            headers.append(("Location", self.endpoint.location.format_map({**members, "path": path})))
         if "revision" in members:
             headers.append(("ETag", f'"{members["revision"]}"'))
         answer.headers += pairs(headers)
@@ -148,6 +151,8 @@ class Call:
 
     async def keep(self, tx: Transaction, result: Any) -> None:
         """Called in the transaction of the effect: the answer is made there, once, and stored beside it."""
-        self.kept = self._route.answer(result)
+        self.kept = self._route.answer(result, self.path)
         if self.ticket is not None:
-            await self._replays.add(tx, self.ticket, self.kept)
+            named = (self.path.get("id"), orjson.loads(self.kept.body).get("id"))
+            about = next((id for id in named if id and id.startswith("doc_")), None)
+            await self._replays.add(tx, self.ticket, self.kept, about)

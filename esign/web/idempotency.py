@@ -21,7 +21,6 @@ from esign.store.database import Database, Transaction
 from esign.vault import Vault
 from esign.web.answer import Answer
 
-PURPOSE = "idempotency"
 VISIBLE = re.compile(rb"[\x21-\x7e]{1,255}")
 QUOTED = re.compile(rb'"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
 LONG = 65_536
@@ -38,7 +37,7 @@ class Ticket:
 
     @property
     def bound(self) -> bytes:
-        return f"{self.key_id}\n{self.key}".encode()
+        return idempotency.bound(self.key_id, self.key)
 
 
 def read(headers: list[bytes]) -> str | None:
@@ -103,12 +102,12 @@ class Replays:
             return None
         if stored.fingerprint != ticket.fingerprint:
             raise Problem("idempotency_key_reused")
-        return Answer(stored.status, self._vault.decrypt(PURPOSE, stored.body, ticket.bound))
+        return Answer(stored.status, self._vault.decrypt(idempotency.PURPOSE, stored.body, ticket.bound))
 
-    async def add(self, tx: Transaction, ticket: Ticket, answer: Answer) -> None:
+    async def add(self, tx: Transaction, ticket: Ticket, answer: Answer, about: str | None = None) -> None:
         """Keep an answer beside its effect; raises store.idempotency.Taken, which undoes both."""
         now = self._clock.now()
-        body = self._vault.encrypt(PURPOSE, answer.body, ticket.bound)
+        body = self._vault.encrypt(idempotency.PURPOSE, answer.body, ticket.bound)
         await idempotency.add(
             tx,
             ticket.key_id,
@@ -118,6 +117,7 @@ class Replays:
             body,
             now,
             self._expired_before(now),
+            about,
         )
 
     def _expired_before(self, now: Instant) -> Instant:

@@ -152,7 +152,7 @@ class Api:
             for _ in range(AGAIN):
                 if stored := await self._replays.find(call.ticket):
                     stored.headers = (REPLAYED,)
-                    return route.dressed(stored, orjson.loads(stored.body))
+                    return route.dressed(stored, orjson.loads(stored.body), call.path)
                 try:
                     return await self._run(call, route, given)
                 except Taken:
@@ -165,7 +165,7 @@ class Api:
             return result
         if route.endpoint.idempotent and call.kept is None:
             raise TypeError(f"{route.endpoint.path} kept no answer in the transaction of its effect")
-        return call.kept or route.answer(result)
+        return call.kept or route.answer(result, call.path)
 
 
 async def received(

@@ -215,7 +215,8 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (recipient(authentication="email_code"), "/recipients/0/authentication", "enum"),
     (recipient(authentication="access_code"), "/recipients/0/authentication", "enum"),
     (recipient(accessCode="1234"), "/recipients/0/accessCode", "unknown_member"),
-    ({"send": True}, "/send", "unknown_member"),
+    ({"send": "yes"}, "/send", "type"),
+    ({"sent": True}, "/sent", "unknown_member"),
     ({"onSignedFile": "sealOnly"}, "/onSignedFile", "unknown_member"),
 ]
 

@@ -372,3 +372,16 @@ async def test_an_address_is_never_more_than_one(post: Post) -> None:
         recipients = [{"name": "Bob", "email": address}]
         answer = await post.site.api.call("POST", "/documents", a_request(recipients=recipients))
         assert answer.status == 400, address
+
+
+async def test_an_invitation_that_has_not_left_when_its_recipient_is_corrected_never_leaves(
+    post: Post,
+) -> None:
+    document = await post.site.api.sent(recipients=BOTH[:1])
+    recipient = (await post.site.api.get(document))["recipients"][0]["id"]
+    path = f"/documents/{document}/recipients/{recipient}"
+    await post.site.api.ok("PATCH", path, {"email": "countess@example.test"})
+    assert await post.to(ADA) == []
+    assert len(await post.to("countess@example.test")) == 1
+    assert (await post.delivery(document))["status"] == "accepted"
+    assert await (await post.person("countess@example.test")).state() == "open"

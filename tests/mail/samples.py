@@ -4,6 +4,7 @@ from datetime import datetime
 
 from esign.core.instant import Instant, parse
 from esign.mail.letters import (
+    Cancelled,
     Completed,
     Declined,
     Expired,
@@ -11,6 +12,7 @@ from esign.mail.letters import (
     Reader,
     Reminder,
     Signed,
+    cancelled,
     completed,
     declined,
     expired,
@@ -63,6 +65,7 @@ DECLINED = Declined(
     at("2026-11-22T08:30"),
     "The price is not what we agreed on.",
 )
+CANCELLED = Cancelled(HEAD, "Jonas Weber", None, TITLE, at("2026-11-22T08:30"), "The price has changed.")
 EXPIRED = Expired(HEAD, "Mira Okafor", TITLE, UNTIL, (SIGNERS[1], Signed("Jonas Weber", None)))
 
 LONG = Letterhead("Gesellschaft-für-Brückenbau-und-" * 6 + "mbH", "#ffe08a", "en", "Asia/Kolkata", test=True)
@@ -91,5 +94,6 @@ def letters() -> dict[str, Letter]:
         "completed": completed(COMPLETED),
         "declined": declined(DECLINED),
         "expired": expired(EXPIRED),
+        "cancelled": cancelled(CANCELLED),
         "awkward": invitation(AWKWARD),
     }

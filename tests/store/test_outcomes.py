@@ -195,7 +195,7 @@ async def test_a_mail_to_the_sender_carries_no_link(
     await save(db, vault, lifecycle.expire(expired, LATER), sent)
     job = (await queued(db, "mail"))[-1]
     body = json.loads(vault.decrypt("outbox", job["body"], job["key"].encode()))
-    assert body == {"letter": "expired", "recipient": None, "token": None}
+    assert body == {"letter": "expired", "recipient": None, "token": None, "message": None}
     assert len(await db.all("SELECT hash FROM link")) == before
 
 

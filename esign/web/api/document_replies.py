@@ -45,6 +45,8 @@ class RecipientSummary(Reply):
 
 
 class RecipientReply(RecipientSummary):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.RECIPIENT]})
+
     fields: list[AnyFieldReply]
 
 

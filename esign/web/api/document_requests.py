@@ -10,10 +10,10 @@ from esign.core.document import Recipient, Role
 from esign.core.errors import Detail
 from esign.core.instant import Instant
 from esign.entropy import new_id
-from esign.web.api.examples import CREATE_DOCUMENT
+from esign.web.api.examples import CANCEL_DOCUMENT, CREATE_DOCUMENT, DUPLICATE, ISSUE_LINK, REMIND
 from esign.web.api.field_requests import AnyFieldInput, group_problems
 from esign.web.api.paging import Paging
-from esign.web.api.rules import file_name, https_url
+from esign.web.api.rules import file_name, https_url, once
 from esign.web.schema import Email, Line, Multiline, Schema
 
 # What recipients may be, and how they prove who they are; templates take the same.
@@ -84,10 +84,37 @@ class CreateDocument(Schema):
     locale: Locale | None = None
     external_id: ExternalId | None = None
     metadata: Metadata | None = None
+    send: bool = False
 
 
 class Empty(Schema):
     """A call that takes nothing."""
+
+
+class CancelDocument(Schema):
+    model_config = ConfigDict(json_schema_extra={"examples": [CANCEL_DOCUMENT]})
+
+    reason: Annotated[str, Multiline(1_000)] | None = None
+    notify: bool = True
+
+
+class RemindRecipients(Schema):
+    model_config = ConfigDict(json_schema_extra={"examples": [REMIND]})
+
+    recipient_ids: Annotated[tuple[str, ...], Field(max_length=1_000), AfterValidator(once)] | None = None
+    message: Annotated[str, Multiline(1_000)] | None = None
+
+
+class DuplicateDocument(Schema):
+    model_config = ConfigDict(json_schema_extra={"examples": [DUPLICATE]})
+
+    title: Annotated[str, Line(1, 200)] | None = None
+
+
+class IssueLink(Schema):
+    model_config = ConfigDict(json_schema_extra={"examples": [ISSUE_LINK]})
+
+    ttl_hours: Annotated[int, Field(ge=1, le=720)] = 24
 
 
 class DocumentList(Paging):

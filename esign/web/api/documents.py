@@ -3,25 +3,34 @@
 import asyncio
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pybase64
 
 from esign.actions import documents as actions
-from esign.actions import files, settings
+from esign.actions import duplicating, editing, ending, files, reminding, settings
 from esign.actions.documents import Order, Owner
+from esign.actions.editing import Asking, Changes
+from esign.actions.reminding import Reminded
 from esign.actions.settings import Settings
+from esign.core.apikey import Scope
 from esign.core.document import Document, Reminders, Status
+from esign.core.editing import title_from
 from esign.core.errors import Detail, Problem
 from esign.store.documents import Place
 from esign.web import downloads
 from esign.web.api.document_requests import (
+    CancelDocument,
     CreateDocument,
     DocumentList,
+    DuplicateDocument,
     Empty,
     RemindersInput,
+    RemindRecipients,
     problems_across,
 )
+from esign.web.api.edit_requests import EditDocument, merged
 from esign.web.api.paging import Paging, cursor_of, place_of
 from esign.web.endpoint import Call
 from esign.web.validation import MOST
@@ -35,7 +44,9 @@ def owner_of(call: Call) -> Owner:
 
 
 async def create(call: Call, body: CreateDocument) -> Document:
-    """Create a draft from a PDF, its recipients and their fields."""
+    """Create a draft from a PDF, its recipients and their fields; with `send` it goes out at once."""
+    if body.send:
+        call.require(Scope.DOCUMENTS_SEND)
     runtime, now = call.runtime, call.runtime.clock.now()
     limits, recipients = runtime.config.limits, tuple(given.to_recipient(now) for given in body.recipients)
     if problems := tuple(problems_across(recipients, limits.recipients, limits.fields)):
@@ -54,13 +65,9 @@ async def create(call: Call, body: CreateDocument) -> Document:
         redirect_url=body.redirect_url,
         external_id=body.external_id or None,
         metadata=body.metadata,
+        send=body.send,
     )
     return await actions.create(runtime, owner_of(call), call.actor, call.origin, order, call.keep)
-
-
-def title_from(name: str) -> str:
-    """The file name without `.pdf`, or all of it where nothing is left."""
-    return (re.sub(r"\.pdf$", "", name, flags=re.IGNORECASE).strip() or name)[:200]
 
 
 def reminders_of(defaults: Settings, given: RemindersInput | None) -> Reminders:
@@ -91,6 +98,83 @@ async def send(call: Call, body: Empty) -> Document:
     return await actions.send(
         call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep, call.if_match
     )
+
+
+async def edit(call: Call, body: EditDocument) -> Document:
+    """Change a draft; of a document that is out only its expiry, reminders, externalId and metadata."""
+    runtime = call.runtime
+    limits, now = runtime.config.limits, runtime.clock.now()
+    asking = Asking(owner_of(call), call.path["id"], call.actor, call.origin, call.if_match)
+    changes = Changes(
+        members=edited(await settings.read(runtime, owner_of(call)), body),
+        file_name=body.file_name,
+        file=None if body.file is None else partial(decode, body.file, limits.file_mib),
+        recipients=(
+            None
+            if body.recipients is None
+            else merged(body.recipients, now, limits.recipients, limits.fields)
+        ),
+    )
+    return await editing.edit(runtime, asking, changes, call.keep)
+
+
+def edited(defaults: Settings, body: EditDocument) -> dict[str, Any]:
+    """The plain members that were given, each with what stands for `null`."""
+    given = body.model_fields_set - {"file", "file_name", "recipients"}
+    members = {name: getattr(body, name) or None for name in given}
+    put_in: dict[str, Any] = {
+        "metadata": members.get("metadata") or {},
+        "expires_in_days": members.get("expires_in_days") or defaults.expires_in_days,
+        "reminders": reminders_of(defaults, body.reminders),
+    }
+    return members | {name: value for name, value in put_in.items() if name in given}
+
+
+async def cancel(call: Call, body: CancelDocument) -> Document:
+    """Withdraw a document that is out for signature; everybody who was asked is told, unless `notify` is false."""
+    return await ending.cancel(
+        call.runtime,
+        owner_of(call),
+        call.path["id"],
+        body.reason or None,
+        body.notify,
+        call.actor,
+        call.origin,
+        call.keep,
+    )
+
+
+async def delete(call: Call) -> Document:
+    """Delete a draft or a document that has ended; its audit trail stays, without anything personal."""
+    return await ending.delete(
+        call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep, call.if_match
+    )
+
+
+async def retry_seal(call: Call, body: Empty) -> Document:
+    """Try a seal that failed again at once."""
+    return await ending.retry_seal(
+        call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep
+    )
+
+
+async def remind(call: Call, body: RemindRecipients) -> Reminded:
+    """Remind those who were asked and have not finished; who was reminded within the hour is left in peace."""
+    asking = Asking(owner_of(call), call.path["id"], call.actor, call.origin)
+    message = body.message or None
+    return await reminding.remind_by_hand(call.runtime, asking, body.recipient_ids, message, call.keep)
+
+
+async def duplicate(call: Call, body: DuplicateDocument) -> Document:
+    """A new draft with the same file, recipients and fields."""
+    return await duplicating.duplicate(
+        call.runtime, owner_of(call), call.path["id"], body.title, call.actor, call.origin, call.keep
+    )
+
+
+async def pages(call: Call) -> Document:
+    """The size of each page as displayed, to place fields on."""
+    return await actions.get(call.runtime, owner_of(call), call.path["id"])
 
 
 async def read(call: Call) -> Document:

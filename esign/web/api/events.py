@@ -100,8 +100,28 @@ class TemplateEvent(Reply):
     data: TemplateData
 
 
+class DeletedDocument(Reply):
+    id: str
+    external_id: str | None
+
+
+class DeletedData(Reply):
+    document: DeletedDocument
+
+
+class DeletedEvent(DocumentEvent):
+    """All that is left to say of a document that was deleted."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.DELETED_EVENT]})
+
+    data: DeletedData  # type: ignore[assignment]  # only the two members that outlive it
+
+
 WITH_RECIPIENT = ("recipient.", "document.declined")
 
 BODIES: Mapping[str, type[BaseModel]] = {
     name: RecipientEvent if name.startswith(WITH_RECIPIENT) else DocumentEvent for name in PUBLISHED
-} | {name: TemplateEvent for name in PUBLISHED if name.startswith("template.")}
+} | {
+    **{name: TemplateEvent for name in PUBLISHED if name.startswith("template.")},
+    "document.deleted": DeletedEvent,
+}

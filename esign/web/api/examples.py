@@ -109,7 +109,8 @@ SUMMARY: Json = {
         "certificateSha256": CERTIFICATE,
     },
 }
-DOCUMENT: Json = {**SUMMARY, "recipients": [{**SUMMARY_OF_RECIPIENT, "fields": [FIELD]}]}
+RECIPIENT: Json = {**SUMMARY_OF_RECIPIENT, "fields": [FIELD]}
+DOCUMENT: Json = {**SUMMARY, "recipients": [RECIPIENT]}
 DOCUMENTS: Json = {"data": [SUMMARY], "hasMore": False, "nextCursor": None}
 
 FILE: Json = {
@@ -278,3 +279,29 @@ TEMPLATE_EVENT: Json = {
     "sequence": None,
     "data": {"template": {name: TEMPLATE[name] for name in ("id", "title", "revision")}},
 }
+DELETED_EVENT: Json = {
+    **EVENT,
+    "type": "document.deleted",
+    "sequence": 6,
+    "data": {"document": {"id": DOCUMENT_ID, "externalId": None}},
+}
+CANCEL_DOCUMENT: Json = {"reason": "The price has changed; a new offer follows."}
+DELETED_DOCUMENT: Json = {"id": DOCUMENT_ID}
+EDIT_DOCUMENT: Json = {"title": "Garden contract", "externalId": "order-1042", "message": None}
+CHANGE_RECIPIENT: Json = {"email": "nadia.brandt@fernhill.example"}
+DELETED_RECIPIENT: Json = {"id": RECIPIENT_ID}
+REMIND: Json = {"recipientIds": [RECIPIENT_ID], "message": "We would like to start on Monday."}
+REMINDED: Json = {
+    "id": DOCUMENT_ID,
+    "status": "sent",
+    "reminded": [RECIPIENT_ID],
+    "skipped": [{"recipientId": "rcp_01kzt0v8q3g9r1s3t5v7w9x1y3", "reason": "not_invited"}],
+}
+DUPLICATE: Json = {"title": "Garden contract, second season"}
+ISSUE_LINK: Json = {"ttlHours": 2}
+ISSUED_LINK: Json = {
+    "recipientId": RECIPIENT_ID,
+    "url": "https://sign.example.com/s/kq3v8m2rt7xdkq3v8m2rt7xdkq3v8m2rt7xdkq3v8m2",
+    "expiresAt": "2026-11-20T18:02:12.075Z",
+}
+PAGES: Json = {"data": [{"page": 1, "widthPt": 595.28, "heightPt": 841.89, "rotation": 0}]}

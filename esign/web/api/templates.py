@@ -9,11 +9,12 @@ from esign.actions import templates as actions
 from esign.actions.settings import Settings
 from esign.actions.templates import Order, Use
 from esign.core.document import Document, Recipient
+from esign.core.editing import title_from
 from esign.core.errors import Detail, Problem
 from esign.core.template import Template, TemplateRole, filled
 from esign.entropy import new_id
 from esign.web.api.document_requests import problems_across
-from esign.web.api.documents import decode, owner_of, reminders_of, title_from
+from esign.web.api.documents import decode, owner_of, reminders_of
 from esign.web.api.paging import cursor_of, place_of
 from esign.web.api.template_requests import (
     ChangeTemplate,

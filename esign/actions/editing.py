@@ -1,0 +1,196 @@
+"""Changing a document and its recipients."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from esign.actions import printing, upload
+from esign.actions.documents import Owner, check_placement, find_own, get
+from esign.actions.transition import Keep, Save, check_revision, transition
+from esign.core import editing
+from esign.core.correcting import CORRECTED, correct
+from esign.core.document import Actor, Document, Origin, Recipient, Status
+from esign.core.errors import Detail, Problem
+from esign.core.instant import Instant
+from esign.core.outcome import Outcome
+from esign.runtime import Runtime
+from esign.store import blobs, outcomes
+from esign.store.database import Transaction
+from esign.vault import Vault
+
+Recipients = Callable[[Document], tuple[Recipient, ...]]
+Check = Callable[[Document, Recipient], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who asks for a change of which document, and at which revision, if that matters."""
+
+    owner: Owner
+    document_id: str
+    actor: Actor
+    origin: Origin
+    revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Members to replace, by their names in the rules; `title` None is the one that follows from the file name.
+
+    `file` is read only when the state lets it be replaced, and then `file_name` is there too.
+    """
+
+    members: Mapping[str, Any]
+    file_name: str | None = None
+    file: Callable[[], Awaitable[bytes]] | None = None
+    recipients: Recipients | None = None
+
+    @property
+    def names(self) -> set[str]:
+        named = {"file": self.file_name, "recipients": self.recipients}
+        return {*self.members, *(name for name, given in named.items() if given is not None)}
+
+
+async def edit(runtime: Runtime, asking: Asking, changes: Changes, keep: Keep | None = None) -> Document:
+    """The changed document (D2); a new file is inspected first, and every field must lie on its pages."""
+    current = await get(runtime, asking.owner, asking.document_id)
+    check_revision(current, asking.revision)
+    editing.check_may_change(current, changes.names)
+    new = None
+    if changes.file is not None and changes.file_name is not None:
+        new = await upload.inspect(runtime, changes.file_name, await changes.file())
+    now = runtime.clock.now()
+
+    def decide(document: Document) -> Outcome:
+        check_revision(document, asking.revision)
+        editing.check_may_change(document, changes.names)
+        members = dict(changes.members)
+        if changes.file_name is not None:
+            members["file"] = new.file if new else replace(document.file, name=changes.file_name)
+        if members.get("title", "") is None:
+            members["title"] = editing.title_from(changes.file_name or document.file.name)
+        if changes.recipients is not None:
+            members["recipients"] = changes.recipients(document)
+        outcome = editing.edit(document, members, asking.actor, asking.origin, now)
+        check_placement(outcome.document)
+        return outcome
+
+    async def save(
+        tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant
+    ) -> Document:
+        if new is not None:
+            await new.store(tx, now)
+            await blobs.detach(tx, before.id)
+            await blobs.attach(tx, before.id, *new.hashes)
+        return await outcomes.save(tx, outcome, before, vault, now)
+
+    found = find_own(asking.owner, asking.document_id)
+    edited: Document = await transition(runtime, found, decide, keep, save)
+    return edited
+
+
+# ---------- one recipient ----------
+
+
+async def add_recipient(
+    runtime: Runtime, asking: Asking, recipient: Recipient, check: Check, keep: Keep | None = None
+) -> Recipient:
+    """One more on a draft; `limit_reached` when it is full."""
+    limit = runtime.config.limits.recipients
+
+    def everybody(document: Document) -> tuple[Recipient, ...]:
+        if len(document.recipients) >= limit:
+            raise Problem("limit_reached", f"At most {limit} recipients.", current_status=document.status)
+        check(document, recipient)
+        return (*document.recipients, recipient)
+
+    added: Recipient = await change(runtime, asking, everybody, keep, saving(recipient.id))
+    return added
+
+
+async def remove_recipient(
+    runtime: Runtime, asking: Asking, recipient_id: str, keep: Keep | None = None
+) -> str:
+    """Gone from a draft, with their fields."""
+
+    def others(document: Document) -> tuple[Recipient, ...]:
+        document.recipient(recipient_id)
+        return tuple(r for r in document.recipients if r.id != recipient_id)
+
+    async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> str:
+        await outcomes.save(tx, outcome, before, vault, now)
+        return recipient_id
+
+    removed: str = await change(runtime, asking, others, keep, save)
+    return removed
+
+
+async def change_recipient(
+    runtime: Runtime,
+    asking: Asking,
+    recipient_id: str,
+    members: Mapping[str, Any],
+    check: Check,
+    keep: Keep | None = None,
+) -> Recipient:
+    """Any member on a draft; while the document is out, address and name are corrected."""
+    current = await get(runtime, asking.owner, asking.document_id)
+    current.recipient(recipient_id)
+    if current.status is Status.SENT:
+        await check_printable(runtime, members)
+    now = runtime.clock.now()
+
+    def changed(document: Document) -> tuple[Recipient, ...]:
+        recipient = replace(document.recipient(recipient_id), **members)
+        check(document, recipient)
+        return document.with_recipient(recipient).recipients
+
+    def decide(document: Document) -> Outcome:
+        check_revision(document, asking.revision)
+        recipient = document.recipient(recipient_id)
+        if document.status is Status.SENT and CORRECTED.issuperset(members):
+            email, name = (members.get(member, getattr(recipient, member)) for member in ("email", "name"))
+            return correct(document, recipient, email, name, asking.actor, asking.origin, now)
+        editing.check_may_change(document, ("recipients",))
+        return editing.edit(document, {"recipients": changed(document)}, asking.actor, asking.origin, now)
+
+    found = find_own(asking.owner, asking.document_id)
+    result: Recipient = await transition(runtime, found, decide, keep, saving(recipient_id))
+    return result
+
+
+async def change(
+    runtime: Runtime, asking: Asking, recipients: Recipients, keep: Keep | None, save: Save
+) -> Any:
+    """What `save` makes of a draft with other recipients."""
+    now = runtime.clock.now()
+
+    def decide(document: Document) -> Outcome:
+        check_revision(document, asking.revision)
+        editing.check_may_change(document, ("recipients",))
+        return editing.edit(document, {"recipients": recipients(document)}, asking.actor, asking.origin, now)
+
+    return await transition(runtime, find_own(asking.owner, asking.document_id), decide, keep, save)
+
+
+def saving(recipient_id: str) -> Save:
+    """Saves, and answers this recipient as it is then."""
+
+    async def save(
+        tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant
+    ) -> Recipient:
+        return (await outcomes.save(tx, outcome, before, vault, now)).recipient(recipient_id)
+
+    return save
+
+
+async def check_printable(runtime: Runtime, members: Mapping[str, Any]) -> None:
+    """Refuse a corrected text that the certificate page could not show."""
+    texts = {name: str(members[name]) for name in CORRECTED & members.keys()}
+    missing = await printing.unprintable(runtime, list(texts.values()))
+    if details := [
+        Detail(f"/{name}", f"No font at hand can print {shown}.", "format")
+        for name, text in texts.items()
+        if (shown := printing.undrawn(text, missing))
+    ]:
+        raise Problem("invalid_request", details=details)

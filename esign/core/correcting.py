@@ -1,0 +1,46 @@
+"""Correcting the address or name of somebody while the document is out (contract 2.2)."""
+
+from dataclasses import replace
+
+from esign.core import lifecycle
+from esign.core.document import Actor, Document, Origin, Recipient, RecipientStatus
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.core.outcome import Event, Job, Mail, Outcome, RevokeLinks
+
+CORRECTED = frozenset({"email", "name"})
+
+
+def correct(
+    document: Document,
+    recipient: Recipient,
+    email: str,
+    name: str,
+    actor: Actor,
+    origin: Origin,
+    now: Instant,
+) -> Outcome:
+    """Who was asked already is asked anew, by a new link; who was not is only corrected."""
+    lifecycle.require_open(document, now)
+    if recipient.status is RecipientStatus.COMPLETED:
+        raise Problem("recipient_already_completed", current_status=document.status)
+    if (email, name) == (recipient.email, recipient.name):
+        return Outcome(document)
+    detail = {
+        "old": {"email": recipient.email, "name": recipient.name},
+        "new": {"email": email, "name": name},
+    }
+    corrected = replace(recipient, email=email, name=name)
+    events = [Event("recipient.corrected", now, actor, recipient.id, origin, detail=detail)]
+    jobs: list[Job] = []
+    if recipient.status is not RecipientStatus.CREATED:
+        corrected = replace(
+            lifecycle.invite(document, corrected, now),
+            viewed_at=None,
+            last_reminded_at=None,
+            delivery_error=None,
+        )
+        events.append(Event("recipient.sent", now, actor, recipient.id, origin, detail={"email": email}))
+        key = f"invite:{recipient.id}:{document.revision + 1}"
+        jobs += [RevokeLinks(recipient.id), Mail("invitation", key, recipient.id)]
+    return Outcome(replace(document, updated_at=now).with_recipient(corrected), tuple(events), tuple(jobs))

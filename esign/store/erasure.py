@@ -1,0 +1,28 @@
+"""Erases a document (D3, D12): everything of it goes but its audit trail, which loses what is personal."""
+
+from esign.core.document import Document
+from esign.core.instant import Instant
+from esign.core.outcome import Outcome
+from esign.store import documents, events, idempotency, mails, outbox, outcomes
+from esign.store.database import Transaction
+from esign.vault import Vault
+
+LETTERS = ("invite", "remind", "completed", "declined", "expired", "cancelled")
+
+
+async def erase(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Document:
+    """The document as it was; its rows, links, mails, deliveries and events are gone, its answers reduced.
+
+    File content that nothing else refers to is left to `blobs.prune`.
+    """
+    await outcomes.record(tx, before.id, outcome.events)
+    await events.erase_personal(tx, before.id)
+    await events.forget(tx, before.id)
+    await outbox.forget(tx, before.id)
+    for owner in (before.id, *(recipient.id for recipient in before.recipients)):
+        for letter in LETTERS:
+            await mails.forget(tx, f"eml.{letter}.{owner}")
+    await idempotency.reduce(tx, before.id, before.status.value, vault)
+    await documents.delete(tx, before)
+    await outcomes.publish(tx, before, outcome.events, now)
+    return before

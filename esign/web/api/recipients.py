@@ -1,0 +1,68 @@
+"""The recipients of a document, one at a time (contract 3.2)."""
+
+from pydantic import ConfigDict
+
+from esign.actions import editing as actions
+from esign.actions import links
+from esign.actions.editing import Asking
+from esign.actions.links import Issued
+from esign.core.document import Recipient
+from esign.web.api import examples
+from esign.web.api.document_requests import IssueLink, RecipientInput
+from esign.web.api.documents import owner_of
+from esign.web.api.edit_requests import RecipientChange, checking
+from esign.web.endpoint import Call
+from esign.web.schema import Moment, Reply
+
+
+class RecipientDeleted(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.DELETED_RECIPIENT]})
+
+    id: str
+
+
+class LinkReply(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.ISSUED_LINK]})
+
+    recipient_id: str
+    url: str
+    expires_at: Moment
+
+
+def asking(call: Call) -> Asking:
+    return Asking(owner_of(call), call.path["id"], call.actor, call.origin, call.if_match)
+
+
+async def add(call: Call, body: RecipientInput) -> Recipient:
+    """Add a recipient to a draft."""
+    recipient = body.to_recipient(call.runtime.clock.now())
+    check = checking(call.runtime.config.limits.fields)
+    return await actions.add_recipient(call.runtime, asking(call), recipient, check, call.keep)
+
+
+async def change(call: Call, body: RecipientChange) -> Recipient:
+    """Change a recipient of a draft; while the document is out, correct the address or the name of one
+    who has not finished, who is then asked anew by a new link."""
+    members = body.members(call.runtime.clock.now())
+    check = checking(call.runtime.config.limits.fields)
+    return await actions.change_recipient(
+        call.runtime, asking(call), call.path["rid"], members, check, call.keep
+    )
+
+
+async def link(call: Call, body: IssueLink) -> Issued:
+    """A signing link to hand over in person; who gets it is who signs, so every one is in the audit trail."""
+    return await links.issue(call.runtime, asking(call), call.path["rid"], body.ttl_hours, call.keep)
+
+
+async def remove(call: Call) -> str:
+    """Remove a recipient from a draft, with their fields."""
+    return await actions.remove_recipient(call.runtime, asking(call), call.path["rid"], call.keep)
+
+
+def present_link(issued: Issued) -> LinkReply:
+    return LinkReply(recipient_id=issued.recipient_id, url=issued.url, expires_at=issued.expires_at)
+
+
+def present_deleted(recipient_id: str) -> RecipientDeleted:
+    return RecipientDeleted(id=recipient_id)
