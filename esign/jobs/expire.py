@@ -2,7 +2,7 @@
 
 from esign.actions import documents as actions
 from esign.runtime import Runtime
-from esign.store import documents
+from esign.store import due
 
 BATCH = 500
 
@@ -10,8 +10,8 @@ BATCH = 500
 async def tick(runtime: Runtime) -> int:
     """The number of documents that expired."""
     count = 0
-    while due := await documents.find_expired(runtime.db, runtime.clock.now(), BATCH):
-        for document_id in due:
+    while found := await due.find_expired(runtime.db, runtime.clock.now(), BATCH):
+        for document_id in found:
             await actions.expire(runtime, document_id)
-        count += len(due)
+        count += len(found)
     return count

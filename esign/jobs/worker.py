@@ -10,7 +10,7 @@ from esign.actions import mailing, sealing, webhooks
 from esign.core.errors import Problem
 from esign.core.instant import HOUR, MINUTE, Millis
 from esign.runtime import Runtime
-from esign.store import documents, outbox
+from esign.store import due, outbox
 from esign.store.database import Transaction
 from esign.store.outbox import Job
 
@@ -42,7 +42,7 @@ KINDS = (
 async def recover(runtime: Runtime) -> None:
     """At the start: what another run had claimed is due again, and so is the seal of every waiting document."""
     now = runtime.clock.now()
-    waiting = await documents.find_sealing(runtime.db)
+    waiting = await due.find_sealing(runtime.db)
 
     async def write(tx: Transaction) -> None:
         await outbox.release(tx, runtime.boot, now)

@@ -123,30 +123,6 @@ async def find_sealed(reader: Reader, organisation_id: str, mode: Mode, sha256: 
     return next((row["id"] for row in rows if orjson.loads(row["seal"])["sha256"] == sha256), None)
 
 
-async def find_expired(reader: Reader, now: Instant, limit: int) -> list[str]:
-    rows = await reader.all(
-        "SELECT id FROM document WHERE status = 'sent' AND expires_at <= :now ORDER BY expires_at LIMIT :limit",
-        now=now,
-        limit=limit,
-    )
-    return [row["id"] for row in rows]
-
-
-async def find_sealing(reader: Reader) -> list[str]:
-    """Every document that waits for its seal, whatever the queue says."""
-    return [row["id"] for row in await reader.all("SELECT id FROM document WHERE status = 'sealing'")]
-
-
-async def find_reminders_due(reader: Reader, now: Instant, limit: int) -> list[tuple[str, str]]:
-    """(document id, recipient id) of those to remind."""
-    rows = await reader.all(
-        "SELECT document_id, id FROM recipient WHERE next_reminder_at <= :now ORDER BY next_reminder_at LIMIT :limit",
-        now=now,
-        limit=limit,
-    )
-    return [(row["document_id"], row["id"]) for row in rows]
-
-
 async def add(tx: Transaction, document: Document) -> None:
     await tx.run(insert("document", DOCUMENT_COLUMNS), **document_row(document))
     await tx.run_many(insert("recipient", RECIPIENT_COLUMNS), list(recipient_rows(document)))

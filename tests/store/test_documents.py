@@ -28,7 +28,7 @@ from esign.core.document import (
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.entropy import new_id
-from esign.store import documents
+from esign.store import documents, due
 from esign.store.database import Database, Transaction
 from esign.store.documents import Place
 from tests.factories import NOW, a_document, a_recipient, an_organisation, store_organisation
@@ -293,18 +293,18 @@ async def test_a_list_keeps_to_the_statuses_asked_for(
     assert await documents.find_page(db, organisation.id, Mode.LIVE, 2, after, wanted) == kept[2:4]
 
 
-# ---------- what is due ----------
+# ---------- what is late ----------
 
 
 @pytest.mark.parametrize("status", Status)
 async def test_only_sent_documents_at_or_past_their_date_are_due_to_expire(
     db: Database, organisation: Organisation, status: Status
 ) -> None:
-    due, sooner, later = (a_document(status=status, expires_at=NOW + n) for n in (0, -5, 1))
-    await add(db, due, sooner, later)
-    expected = [sooner.id, due.id] if status is Status.SENT else []
-    assert await documents.find_expired(db, NOW, 10) == expected
-    assert await documents.find_expired(db, NOW, 1) == expected[:1]
+    late, sooner, later = (a_document(status=status, expires_at=NOW + n) for n in (0, -5, 1))
+    await add(db, late, sooner, later)
+    expected = [sooner.id, late.id] if status is Status.SENT else []
+    assert await due.find_expired(db, NOW, 10) == expected
+    assert await due.find_expired(db, NOW, 1) == expected[:1]
 
 
 @pytest.mark.parametrize("status", Status)
@@ -313,7 +313,7 @@ async def test_every_document_that_waits_for_its_seal_is_found_by_its_status(
 ) -> None:
     document = a_document(status=status)
     await add(db, document)
-    assert await documents.find_sealing(db) == ([document.id] if status is Status.SEALING else [])
+    assert await due.find_sealing(db) == ([document.id] if status is Status.SEALING else [])
 
 
 async def test_reminders_are_due_from_their_date_on_the_oldest_first(
@@ -322,8 +322,8 @@ async def test_reminders_are_due_from_their_date_on_the_oldest_first(
     document = a_document(*(a_recipient(next_reminder_at=at) for at in (NOW, None, NOW + 1, NOW - DAY)))
     await add(db, document)
     now, _, _, before = (r.id for r in document.recipients)
-    assert await documents.find_reminders_due(db, NOW, 10) == [(document.id, before), (document.id, now)]
-    assert await documents.find_reminders_due(db, NOW, 1) == [(document.id, before)]
+    assert await due.find_reminders_due(db, NOW, 10) == [(document.id, before), (document.id, now)]
+    assert await due.find_reminders_due(db, NOW, 1) == [(document.id, before)]
 
 
 # ---------- plans ----------
@@ -343,8 +343,8 @@ QUERIES: dict[str, tuple[str, Callable[[Transaction], Awaitable[object]]]] = {
         "document_",
         lambda tx: documents.find_page(tx, ORG, Mode.LIVE, 25, None, (Status.SENT, Status.SEALING)),
     ),
-    "expired": ("document_expiring", lambda tx: documents.find_expired(tx, NOW, 500)),
-    "reminders": ("recipient_to_remind", lambda tx: documents.find_reminders_due(tx, NOW, 500)),
+    "expired": ("document_expiring", lambda tx: due.find_expired(tx, NOW, 500)),
+    "reminders": ("recipient_to_remind", lambda tx: due.find_reminders_due(tx, NOW, 500)),
 }
 
 
@@ -374,7 +374,7 @@ async def test_the_page_is_cut_before_recipients_are_looked_up(db: Database) -> 
 
 
 async def test_documents_waiting_for_their_seal_are_not_searched_among_all(db: Database) -> None:
-    (step,) = await steps(db, documents.find_sealing)
+    (step,) = await steps(db, due.find_sealing)
     assert "document_sealing" in step
 
 
