@@ -6,11 +6,13 @@ const shown = document.body.dataset.state;
 history.scrollRestoration = "manual"; // what has become another page begins at its top
 
 if (shown === "open") {
+  const toast = $("#toast");
+  const tell = () => { toast.hidden = navigator.onLine; toast.textContent = t("offline"); };
+  for (const event of ["offline", "online"]) addEventListener(event, tell);
+  tell();   // the connection may have gone while this was loading
   const [path, finish] = await Promise.all([import("./path.js"), import("./finish.js")]);
   path.begin(finish.review);
   viewed();
-  const toast = $("#toast");
-  for (const event of ["offline", "online"]) addEventListener(event, () => { toast.hidden = event === "online"; toast.textContent = t("offline"); });
 }
 
 /** Only a page that somebody has before their eyes was viewed; once. */
