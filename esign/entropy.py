@@ -22,6 +22,17 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
+def new_code() -> str:
+    """Six digits to be mailed and typed."""
+    return f"{secrets.randbelow(10**6):06}"
+
+
+def new_recovery_code() -> str:
+    """60 bits in three groups, to be kept on paper: `7fk3-m2xd-90wq`."""
+    letters = "".join(secrets.choice(CROCKFORD) for _ in range(12))
+    return "-".join((letters[:4], letters[4:8], letters[8:]))
+
+
 def new_webhook_secret() -> str:
     """32 bytes as Standard Webhooks writes them."""
     return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()

@@ -13,7 +13,8 @@ PLANS = ("free", "team", "business", "enterprise")
 class Organisation:
     """`colour` is `#rrggbb`; where `plan`, `expires_in_days` or `reminders` is None the installation's own counts.
 
-    The other days are None where nothing is kept, deleted or limited.
+    The other days are None where nothing is kept, deleted or limited. Signing pages may stand in pages of
+    `embed_origins`.
     """
 
     id: str
@@ -29,6 +30,7 @@ class Organisation:
     retain_completed_days: int | None = None
     delete_closed_after_days: int | None = None
     max_key_lifetime_days: int | None = None
+    embed_origins: tuple[str, ...] = ()
 
 
 def may_use_api(plan: str) -> bool:

@@ -6,7 +6,7 @@ import zlib
 from dataclasses import dataclass
 from enum import StrEnum
 
-from esign.core.document import Mode
+from esign.core.document import Actor, Mode
 from esign.core.instant import Instant
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -31,9 +31,16 @@ class Scope(StrEnum):
     ACCOUNT_ADMIN = "account:admin"
 
 
+COMMAND_LINE = Actor("system", name="command line")
+
+
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key without its secret; `plan` is its organisation's own, None where the installation's counts."""
+    """A key without its secret; `plan` is its organisation's own, None where the installation's counts.
+
+    `expiry_notice` is how many days ahead the last notice of its expiry was; `unused_notices` counts those of
+    its end for want of use, the last of them at `unused_noticed_at`.
+    """
 
     id: str
     organisation_id: str
@@ -47,6 +54,10 @@ class ApiKey:
     last_used_ip: str | None = None
     revoked_at: Instant | None = None
     plan: str | None = None
+    created_by: Actor = COMMAND_LINE
+    expiry_notice: int | None = None
+    unused_notices: int = 0
+    unused_noticed_at: Instant | None = None
 
     def allows(self, scope: Scope) -> bool:
         return scope in self.scopes or Scope.ALL in self.scopes

@@ -88,13 +88,60 @@ def is_own_personal(line: Entry) -> bool:
     return hash_personal(line.salt, line.personal) == line.personal_hash
 
 
+def fault(line: Entry, seq: int, previous: bytes) -> str | None:
+    """What keeps this line from being number `seq` after the hash `previous`."""
+    if line.seq != seq:
+        return f"entry {seq} is missing" if line.seq > seq else f"there is another entry {line.seq}"
+    if line.prev_hash != previous:
+        return "it does not follow from the entry before it"
+    try:
+        own, personal = chained(line), is_own_personal(line)
+    except (ValueError, OverflowError, RecursionError):  # a time out of this world, a number beyond JSON's
+        return "it cannot have been written like this"
+    if own != line.hash:
+        return "its hash is not the one of what it says"
+    return None if personal else "what is personal in it is not what was written"
+
+
+@dataclass(slots=True)
+class Chain:
+    """A trail as it is read line by line: how far it goes, its head, and the first thing that is wrong with it."""
+
+    document_id: str
+    entries: int = 0
+    head: bytes = START
+    broken: str | None = None
+    last_type: str = ""
+    erased: bool = False
+
+    def follow(self, seq: int, line: Entry | None) -> None:
+        """Take the next line, None where it cannot be read; after the first fault nothing more is looked at."""
+        if self.broken:
+            return
+        expected = self.entries + 1
+        wrong = "it cannot be read" if line is None else fault(line, expected, self.head)
+        if wrong or line is None:
+            self.broken = f"entry {seq}{f' ({line.type})' if line else ''}: {wrong}"
+            return
+        self.entries, self.head, self.last_type = expected, line.hash, line.type
+        self.erased = self.erased or line.personal is None
+
+    def end(self) -> None:
+        """What only the whole trail shows: personal data goes with the document and not before (D12)."""
+        if not self.broken and self.erased and self.last_type != "document.deleted":
+            self.broken = "what is personal was erased, although the document was not deleted"
+
+
 def is_intact(trail: Iterable[Entry]) -> bool:
     """Whether every line carries the hash of the one before it and of its own words."""
-    previous, expected = START, 1
-    for line in trail:
-        if line.seq != expected or line.prev_hash != previous or chained(line) != line.hash:
+    previous = START
+    for seq, line in enumerate(trail, 1):
+        if fault(line, seq, previous):
             return False
-        if not is_own_personal(line):
-            return False
-        previous, expected = line.hash, expected + 1
+        previous = line.hash
     return True
+
+
+def spoken_for(document_id: str, seq: int, head: bytes) -> bytes:
+    """What the mac of a head is made of."""
+    return f"{document_id}\n{seq}\n".encode() + head

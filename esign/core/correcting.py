@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from esign.core import lifecycle
-from esign.core.document import Actor, Document, Origin, Recipient, RecipientStatus
+from esign.core.document import Actor, Delivery, Document, Origin, Recipient, RecipientStatus
 from esign.core.errors import Problem
 from esign.core.instant import Instant
+from esign.core.inviting import invite
 from esign.core.outcome import Event, Job, Mail, Outcome, RevokeLinks
 
 CORRECTED = frozenset({"email", "name"})
@@ -35,7 +36,7 @@ def correct(
     jobs: list[Job] = []
     if recipient.status is not RecipientStatus.CREATED:
         corrected = replace(
-            lifecycle.invite(document, corrected, now),
+            invite(document, corrected, now),
             viewed_at=None,
             last_reminded_at=None,
             delivery_error=None,
@@ -43,4 +44,13 @@ def correct(
         events.append(Event("recipient.sent", now, actor, recipient.id, origin, detail={"email": email}))
         key = f"invite:{recipient.id}:{document.revision + 1}"
         jobs += [RevokeLinks(recipient.id), Mail("invitation", key, recipient.id)]
+        if email.casefold() != recipient.email.casefold() and was_reached(recipient):
+            old = (recipient.email, recipient.name)
+            key = f"corrected:{recipient.id}:{document.revision + 1}"
+            jobs.append(Mail("corrected", key, about=recipient.id, to=old))
     return Outcome(replace(document, updated_at=now).with_recipient(corrected), tuple(events), tuple(jobs))
+
+
+def was_reached(recipient: Recipient) -> bool:
+    """Whether somebody has a link that ends now; nobody else need hear of it."""
+    return recipient.delivery is Delivery.ACCEPTED or recipient.viewed_at is not None

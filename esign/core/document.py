@@ -35,6 +35,7 @@ class Role(StrEnum):
 
 
 ACTING = frozenset({Role.SIGNER, Role.APPROVER})
+INVITED = ACTING | {Role.VIEWER}
 
 
 class Mode(StrEnum):
@@ -128,7 +129,10 @@ NOWHERE = Origin()
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """Somebody the document is for; `order` groups act one after the other, equal orders at once."""
+    """Somebody the document is for; `order` groups act one after the other, equal orders at once.
+
+    `access_code` is what `actions.codes` makes of a code that was agreed upon, never the code itself.
+    """
 
     id: str
     email: str
@@ -153,15 +157,21 @@ class Recipient:
     ink: Ink | None = None
     consent: str | None = None
     origin: Origin = NOWHERE
+    access_code: str | None = None
 
     @property
     def acting(self) -> bool:
         return self.role in ACTING
 
     @property
+    def active(self) -> bool:
+        """Whether their own link opens the document: asked and not finished, or a viewer whose turn came."""
+        return self.role in INVITED and self.status in (RecipientStatus.SENT, RecipientStatus.VIEWED)
+
+    @property
     def invited(self) -> bool:
-        """Asked and not finished yet."""
-        return self.acting and self.status in (RecipientStatus.SENT, RecipientStatus.VIEWED)
+        """Asked to act and not finished yet."""
+        return self.acting and self.active
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,3 +276,8 @@ class Document:
     def all_acted(self) -> bool:
         """Whether every acting recipient has finished."""
         return all(r.status is RecipientStatus.COMPLETED for r in self.recipients if r.acting)
+
+    def finished(self) -> tuple[Recipient, ...]:
+        """Whoever has finished, in the order in which they did."""
+        done = [r for r in self.recipients if r.status is RecipientStatus.COMPLETED]
+        return tuple(sorted(done, key=lambda r: (r.completed_at or 0, r.id)))

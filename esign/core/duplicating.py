@@ -46,6 +46,7 @@ def anew(recipient: Recipient, new_id: NewId, now: Instant) -> Recipient:
         authentication=recipient.authentication,
         locale=recipient.locale,
         fields=tuple(blank(field, new_id("fld", now)) for field in recipient.fields),
+        access_code=recipient.access_code,
     )
 
 

@@ -49,7 +49,7 @@ def edit(
     if edited.file.uploaded != document.file.uploaded:
         data |= {"fileSha256": edited.file.uploaded, "preparedSha256": edited.file.prepared}
         data |= {"pageCount": edited.page_count, "removed": list(edited.file.removed)}
-    if document.status is Status.SENT:
+    if (edited.reminders, edited.expires_at) != (document.reminders, document.expires_at):
         edited = rescheduled(edited, now)
     return Outcome(
         replace(edited, updated_at=now), (Event("document.updated", now, actor, origin=origin, data=data),)
@@ -71,7 +71,8 @@ def rescheduled(document: Document, now: Instant) -> Document:
 
     def next_due(recipient: Recipient) -> Instant | None:
         assert recipient.sent_at is not None and document.expires_at is not None
-        return reminder.next_due(document.reminders, recipient.sent_at, document.expires_at, now)
+        last = max(recipient.last_reminded_at or 0, now - reminder.APART)
+        return reminder.next_due(document.reminders, recipient.sent_at, document.expires_at, last)
 
     return replace(
         document,

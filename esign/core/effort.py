@@ -1,5 +1,6 @@
 """How much is asked of a recipient, said alike in the mail and on the page."""
 
+from collections.abc import Mapping
 from math import ceil
 
 from esign.core.document import Field, FieldType, Recipient
@@ -22,6 +23,14 @@ def group_of(field: Field) -> str | None:
 def asked(recipient: Recipient) -> int:
     """The number of answers that the recipient is to give."""
     return len({group_of(field) or field.id for field in recipient.fields if is_asked(field)})
+
+
+def filled(recipient: Recipient, values: Mapping[str, object]) -> int:
+    """How many of them stand in these values by field id, which need not be right yet."""
+    given = {id for id, value in values.items() if value not in (None, "", False)}
+    return len(
+        {group_of(field) or field.id for field in recipient.fields if is_asked(field) and field.id in given}
+    )
 
 
 def minutes(pages: int, asked: int) -> int:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from esign.core import reminder
+from esign.core.challenge import Method
 from esign.core.document import (
     SYSTEM,
     Actor,
@@ -18,12 +19,14 @@ from esign.core.document import (
 )
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis
+from esign.core.inviting import copied, invite_next
 from esign.core.outcome import Event, Mail, Outcome, SealJob
 from esign.core.placement import out_of_bounds
 
 SEAL_RETRIES: tuple[Millis, ...] = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR)
 ALERT_AFTER = 3
 
+DONE = {Role.SIGNER: "signed", Role.APPROVER: "approved"}
 NOT_IN = {Status.DRAFT: "document_not_draft", Status.SENT: "document_not_sent"}
 
 
@@ -71,27 +74,24 @@ def not_ready(document: Document) -> list[Detail]:
             path = f"/recipients/{n}/fields/{m}"
             if not recipient.acting:
                 missing.append(Detail(path, "Only signers and approvers may hold fields.", "reference"))
-            elif problem := out_of_bounds(field, document.file.pages, path):
-                missing.append(problem)
+            else:
+                missing += out_of_bounds(field, document.file.pages, path)
     return missing
 
 
 def view(document: Document, recipient: Recipient, origin: Origin, now: Instant) -> Outcome:
-    """The first view of an invited recipient; a later one changes nothing."""
+    """The first view of an invited recipient, with which a viewer is done; a later one changes nothing."""
     require_open(document, now)
-    require_turn(document, recipient)
+    require_active(document, recipient)
     if recipient.status is not RecipientStatus.SENT:
         return Outcome(document)
     actor = actor_of(recipient)
     seen = replace(recipient, status=RecipientStatus.VIEWED, viewed_at=now)
-    passed = {"method": recipient.authentication, "result": "passed"}
-    return Outcome(
-        replace(document, updated_at=now).with_recipient(seen),
-        (
-            Event("recipient.authenticated", now, actor, recipient.id, origin, data=passed),
-            Event("recipient.viewed", now, actor, recipient.id, origin),
-        ),
-    )
+    events = [Event("recipient.viewed", now, actor, recipient.id, origin)]
+    if recipient.authentication == Method.LINK:  # a code was noted when it was entered
+        passed = {"method": Method.LINK.value, "result": "passed"}
+        events.insert(0, Event("recipient.authenticated", now, actor, recipient.id, origin, data=passed))
+    return Outcome(replace(document, updated_at=now).with_recipient(seen), tuple(events))
 
 
 def complete(
@@ -121,7 +121,7 @@ def complete(
     events = (
         *seen.events,
         Event("recipient.consented", now, actor, recipient.id, origin, data={"consent": consent}),
-        Event("recipient.completed", now, actor, recipient.id, origin),
+        Event("recipient.completed", now, actor, recipient.id, origin, data={"act": DONE[recipient.role]}),
     )
     if document.all_acted():
         return Outcome(replace(document, status=Status.SEALING), events, (SealJob(),))
@@ -194,10 +194,11 @@ def remind(document: Document, recipient: Recipient, now: Instant) -> Outcome:
 
 
 def seal(document: Document, sealed: Seal, now: Instant) -> Outcome:
-    """D7: the sealed file is written and verified; everybody gets a copy."""
+    """D7: the sealed file is written and verified; everybody gets a copy, for some all that they ever get."""
     require(document, Status.SEALING, "document_not_completed")
     document = replace(
         document,
+        recipients=tuple(copied(recipient, now) for recipient in document.recipients),
         status=Status.COMPLETED,
         completed_at=now,
         updated_at=now,
@@ -227,37 +228,6 @@ def seal_failed(document: Document, reason: str, now: Instant) -> tuple[Outcome,
     return Outcome(document, events), now + wait
 
 
-def invite_next(outcome: Outcome, now: Instant) -> Outcome:
-    """Invite the lowest group that has not been asked, once every group before it is done."""
-    document = outcome.document
-    waiting = [r for r in document.recipients if r.acting and r.status is not RecipientStatus.COMPLETED]
-    if not waiting:
-        return outcome
-    turn = min(r.order for r in waiting)
-    events, jobs = list(outcome.events), list(outcome.jobs)
-    for recipient in waiting:
-        if recipient.order == turn and recipient.status is RecipientStatus.CREATED:
-            document = document.with_recipient(invite(document, recipient, now))
-            events.append(
-                Event("recipient.sent", now, SYSTEM, recipient.id, detail={"email": recipient.email})
-            )
-            jobs.append(Mail("invitation", f"invite:{recipient.id}:1", recipient.id))
-    return Outcome(document, tuple(events), tuple(jobs))
-
-
-def invite(document: Document, recipient: Recipient, now: Instant) -> Recipient:
-    """The same recipient, asked now."""
-    assert document.expires_at is not None
-    return replace(
-        recipient,
-        status=RecipientStatus.SENT,
-        sent_at=now,
-        next_reminder_at=reminder.next_due(document.reminders, now, document.expires_at, now),
-        delivery=Delivery.QUEUED,
-        delivery_at=now,
-    )
-
-
 def close(document: Document, status: Status, reason: str | None, now: Instant) -> Document:
     """The document ended without a seal: nobody is reminded any more."""
     quiet = tuple(replace(r, next_reminder_at=None) for r in document.recipients)
@@ -285,10 +255,17 @@ def require_open(document: Document, now: Instant) -> None:
 
 
 def require_turn(document: Document, recipient: Recipient) -> None:
-    """Refuse a recipient who has finished or was not asked yet."""
+    """Refuse a recipient who has finished, was not asked yet, or has nothing to do but read."""
+    require_active(document, recipient)
+    if not recipient.acting:
+        raise Problem("recipient_not_active", current_status=document.status)
+
+
+def require_active(document: Document, recipient: Recipient) -> None:
+    """Refuse a recipient whose link does not open the document: finished, not asked yet, or of a role without."""
     if recipient.status is RecipientStatus.COMPLETED:
         raise Problem("recipient_already_completed", current_status=document.status)
-    if not recipient.invited:
+    if not recipient.active:
         raise Problem("recipient_not_active", current_status=document.status)
 
 

@@ -21,6 +21,8 @@ class MemberStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Member:
+    """Somebody of an organisation; `user_id` is the person who signs in as them, None until they have joined."""
+
     id: str
     organisation_id: str
     email: str
@@ -28,11 +30,18 @@ class Member:
     role: MemberRole
     status: MemberStatus
     created_at: Instant
+    user_id: str | None = None
 
     @property
     def address(self) -> str:
         """What tells members apart: the address without regard to capitals."""
         return self.email.casefold()
+
+
+def require_may_change(by: MemberRole, before: MemberRole | None, after: MemberRole | None) -> None:
+    """Raises `insufficient_scope` where anybody but an owner would make, change or remove an owner."""
+    if by is not MemberRole.OWNER and MemberRole.OWNER in (before, after):
+        raise Problem("insufficient_scope", "Only an owner can make, change or remove an owner.")
 
 
 def require_owner_left(leaving: Member, role: MemberRole | None, owners: int) -> None:

@@ -29,13 +29,19 @@ class Event:
 class Mail:
     """A letter to one recipient, or to the sender when `recipient_id` is None; `key` makes it leave once.
 
-    `message` is what a sender adds to this one letter.
+    `message` is what a sender adds to this one letter; `code` is what it brings, and `until` the end of that;
+    `about` is the recipient that a letter to somebody else tells of, and `to` the address and name of who is no
+    longer in the document.
     """
 
     letter: str
     key: str
     recipient_id: str | None = None
     message: str | None = None
+    code: str | None = None
+    until: Instant | None = None
+    about: str | None = None
+    to: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ class SealJob:
 
 @dataclass(frozen=True, slots=True)
 class RevokeLinks:
-    """Every link of this recipient ends; those of mails queued after it live."""
+    """Every link of this recipient ends, every proof, and their draft; the links of mails queued after it live."""
 
     recipient_id: str
 

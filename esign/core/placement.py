@@ -1,6 +1,6 @@
 """Where a field may lie: percent of the page as displayed, origin top left (contract 4, Geometry)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 
 from esign.core.document import Field, FieldType, Page
@@ -28,26 +28,29 @@ def sized(
     """Width and height with the defaults of the type put in; a default is cut to what fits on the page."""
     default_width, default_height = SIZES[kind]
     return (
-        min(default_width, 100 - x) if width is None else width,
-        min(default_height, 100 - y) if height is None else height,
+        fitting(default_width, x) if width is None else width,
+        fitting(default_height, y) if height is None else height,
     )
 
 
-def out_of_bounds(field: Field, pages: Sequence[Page], path: str) -> Detail | None:
-    """The first reason why a field does not lie on its page, with the member it is about."""
+def fitting(size: float, start: float) -> float:
+    """Cut at the edge of the page; whole where it would begin outside, which is the mistake to tell of."""
+    return min(size, 100 - start) if start < 100 else size
+
+
+def out_of_bounds(field: Field, pages: Sequence[Page], path: str) -> Iterator[Detail]:
+    """Every reason why a field does not lie on its page, with the member it is about."""
     if not 1 <= field.page <= len(pages):
-        return Detail(f"{path}/page", f"The document has pages 1 to {len(pages)}.", "range")
-    for member, at in (("x", field.x), ("y", field.y)):
-        if not (isfinite(at) and 0 <= at < 100):
-            return Detail(
-                f"{path}/{member}", f"{member} lies between 0 and 100 percent of the page.", "range"
-            )
-    for member, size, start in (("width", field.width, field.x), ("height", field.height, field.y)):
-        if not (isfinite(size) and size > 0):
-            return Detail(f"{path}/{member}", f"The {member} must be more than 0 percent.", "range")
-        if start + size > 100 + TOLERANCE:
-            return Detail(f"{path}/{member}", "The field reaches over the edge of the page.", "range")
-    return None
+        yield Detail(f"{path}/page", f"The document has pages 1 to {len(pages)}.", "range")
+    for start, size in (("x", "width"), ("y", "height")):
+        at, length = getattr(field, start), getattr(field, size)
+        begins_inside = isfinite(at) and 0 <= at < 100
+        if not begins_inside:
+            yield Detail(f"{path}/{start}", f"{start} lies between 0 and 100 percent of the page.", "range")
+        if not (isfinite(length) and length > 0):
+            yield Detail(f"{path}/{size}", f"The {size} must be more than 0 percent.", "range")
+        elif (at if begins_inside else 0) + length > 100 + TOLERANCE:
+            yield Detail(f"{path}/{size}", "The field reaches over the edge of the page.", "range")
 
 
 def misplaced(holders: Iterable[Sequence[Field]], pages: Sequence[Page], path: str) -> list[Detail]:
@@ -56,5 +59,5 @@ def misplaced(holders: Iterable[Sequence[Field]], pages: Sequence[Page], path: s
         problem
         for n, fields in enumerate(holders)
         for m, field in enumerate(fields)
-        if (problem := out_of_bounds(field, pages, f"{path}/{n}/fields/{m}"))
+        for problem in out_of_bounds(field, pages, f"{path}/{n}/fields/{m}")
     ]

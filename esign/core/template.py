@@ -53,6 +53,7 @@ class Taker:
     name: str
     values: Mapping[str, str | bool] = field(default_factory=dict)
     authentication: str = "link"
+    access_code: str | None = None
 
 
 def filled(template: Template, takers: Sequence[Taker], new_id: NewId) -> tuple[Recipient, ...]:
@@ -114,6 +115,7 @@ def recipient(role: TemplateRole, taker: Taker, new_id: NewId) -> Recipient:
         role=role.role,
         order=role.order,
         authentication=taker.authentication,
+        access_code=taker.access_code,
         fields=tuple(copied(field, taker.values, new_id) for field in role.fields),
     )
 

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from esign.core.document import Mode
-from esign.core.instant import DAY, Instant
+from esign.core.instant import DAY, EPOCH, Instant, to_datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,20 @@ class Meter:
     organisation_id: str
     mode: Mode
     day: int
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """A calendar month in UTC: its first day, counted from 1970, and the instant at which the next begins."""
+
+    first_day: int
+    ends_at: Instant
+
+
+def month_of(now: Instant) -> Month:
+    first = to_datetime(now).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    following = first.replace(year=first.year + first.month // 12, month=first.month % 12 + 1)
+    return Month((first - EPOCH).days, (following - EPOCH).days * DAY)
 
 
 class Tally:

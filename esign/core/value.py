@@ -70,7 +70,7 @@ def fill(
             filled.append(replace(field, value=value, filled_at=None if value is None else now))
         except Wrong as wrong:
             problems.append(Detail(f"/answers/{field.id}", wrong.message, wrong.rule))
-    problems += group_problems(filled)
+    problems += group_problems(filled, recipient.role is not Role.APPROVER)
     ink = answers.get("signature")
     if ink is not None and not isinstance(ink, Ink):
         problems.append(Detail("/answers/signature", "Please sign.", "type"))
@@ -87,7 +87,8 @@ def needs_signature(recipient: Recipient) -> bool:
 
 
 def answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value | None:
-    """The value that is stored for one field; raises Wrong."""
+    """The value that is stored for one field; an approver may leave any empty (contract 4). Raises Wrong."""
+    must = field.required and recipient.role is not Role.APPROVER
     if field.read_only:
         if given is not None and given != field.value:
             raise Wrong("reference", "This field was filled in by the sender and cannot be changed.")
@@ -103,9 +104,9 @@ def answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value
     if isinstance(given, str):
         given = given.strip() or None
     if field.type is FieldType.CHECKBOX:
-        return tick(field, given)
+        return tick(given, must)
     if given is None:
-        if field.required:
+        if must:
             raise Wrong("required", "Please sign here." if field.type in INK else "Please fill this in.")
         return None
     return CHECKS[field.type](field, given)
@@ -123,19 +124,19 @@ def prefill(field: Field, given: str | bool) -> Value | None:
     return CHECKS[field.type](field, text) if text else None
 
 
-def tick(field: Field, given: Any) -> bool:
+def tick(given: Any, must: bool) -> bool:
     if given is None:
         given = False
     if not isinstance(given, bool):
         raise Wrong("type", "Tick the box or leave it empty.")
-    if field.required and not given:
+    if must and not given:
         raise Wrong("required", "Please tick this box.")
     return given
 
 
 def ink(field: Field, given: Any) -> Ink:
     if not isinstance(given, Ink):
-        raise Wrong("type", "Draw or type your signature.")
+        raise Wrong("type", "Draw, type or upload your signature.")
     if given.kind not in field.options.get("allowed", ("drawn", "typed", "uploaded")):
         raise Wrong("enum", "Please sign in another way.")
     return given
@@ -152,7 +153,7 @@ def words(field: Field, given: Any) -> str:
     if len(text) > most:
         raise Wrong("length", f"Please write at most {most} characters.")
     fits, sentence = PATTERNS[field.options.get("pattern") or "none"]
-    if not fits(text):
+    if not all(fits(line) for line in text.splitlines() if line):
         raise Wrong("format", sentence)
     return text
 
@@ -176,7 +177,7 @@ def email(field: Field, given: Any) -> str:
 def day(field: Field, given: Any) -> str:
     text = a_string(given)
     if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
-        raise Wrong("format", "Please choose a date.")
+        raise Wrong("format", "Please choose a date, such as 2026-11-21.")
     try:
         date.fromisoformat(text)
     except ValueError:
@@ -243,17 +244,17 @@ CHECKS: Mapping[FieldType, Callable[[Field, Any], Value]] = {
 }
 
 
-def group_problems(fields: Iterable[Field]) -> list[Detail]:
-    """Check boxes of one group need between their largest minimum and smallest maximum of ticks."""
+def group_problems(fields: Iterable[Field], must: bool = True) -> list[Detail]:
+    """Check boxes of one group need between their largest minimum, if one `must` tick, and smallest maximum."""
     groups: dict[str, list[Field]] = {}
     for field in fields:
         if field.type is FieldType.CHECKBOX and field.options.get("group"):
             groups.setdefault(field.options["group"], []).append(field)
-    return [problem for boxes in groups.values() if (problem := _group_problem(boxes))]
+    return [problem for boxes in groups.values() if (problem := _group_problem(boxes, must))]
 
 
-def _group_problem(boxes: Sequence[Field]) -> Detail | None:
-    least = max((b.options.get("minChecked") or 0 for b in boxes), default=0)
+def _group_problem(boxes: Sequence[Field], must: bool) -> Detail | None:
+    least = max((b.options.get("minChecked") or 0 for b in boxes), default=0) if must else 0
     limits = [b.options["maxChecked"] for b in boxes if b.options.get("maxChecked") is not None]
     most = min(limits, default=len(boxes))
     ticked = sum(box.value is True for box in boxes)

@@ -1,11 +1,11 @@
-"""What a webhook receives and when it is tried again (contract 5)."""
+"""What a webhook asks for and receives (contract 5)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from esign.core.document import Document, Mode, Recipient
-from esign.core.instant import HOUR, MINUTE, SECOND, Instant, Millis, rfc3339
+from esign.core.instant import Instant, rfc3339
 from esign.core.outcome import Event
 from esign.core.template import Template
 
@@ -31,21 +31,19 @@ PUBLISHED = (
     "template.deleted",
 )
 
-# Every name a webhook may ask for, those whose cause a later version brings included (contract 5).
-ALL_EVENTS = (
-    *PUBLISHED,
-    "webhook.test",
-)
+TEST = "webhook.test"
 
-# The delay after the previous failure, by attempt: about 75.6 hours in all.
-DELAYS: tuple[Millis, ...] = (
-    0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR,
-)  # fmt: skip
+# Every name a webhook may ask for (contract 5).
+ALL_EVENTS = (*PUBLISHED, TEST)
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A subscription; `secret` is encrypted at rest because signing needs it, `events` names or `*`."""
+    """A subscription; `secret` is encrypted at rest because signing needs it, `events` names or `*`.
+
+    `failures` and `exhausted` count failed attempts and deliveries given up since the last success, the first of
+    which was at `failing_since`; after a rotation `previous_secret` signs too, until `previous_until`.
+    """
 
     id: str
     organisation_id: str
@@ -61,9 +59,28 @@ class Webhook:
     disabled_reason: str | None = None
     failing_since: Instant | None = None
     last_success_at: Instant | None = None
+    failures: int = 0
+    exhausted: int = 0
+    warned_at: Instant | None = None
+    previous_secret: bytes | None = None
+    previous_until: Instant | None = None
+
+    def subscribes(self, event_type: str) -> bool:
+        """A test goes to whoever asks for one, not to subscribers."""
+        return event_type != TEST and ("*" in self.events or event_type in self.events)
 
     def wants(self, event_type: str) -> bool:
-        return self.enabled and ("*" in self.events or event_type in self.events)
+        return self.enabled and self.subscribes(event_type)
+
+    def rotating(self, now: Instant) -> bool:
+        """Whether two secrets are alive."""
+        return self.previous_until is not None and now < self.previous_until
+
+    def secrets(self, now: Instant) -> tuple[bytes, ...]:
+        """Those that sign, newest first."""
+        if self.previous_secret is None or not self.rotating(now):
+            return (self.secret,)
+        return (self.secret, self.previous_secret)
 
 
 def payload(event: Event, event_id: str, sequence: int, document: Document) -> dict[str, Any]:
@@ -95,6 +112,19 @@ def template_payload(event_type: str, at: Instant, event_id: str, template: Temp
         "mode": template.mode.value,
         "sequence": None,
         "data": {"template": shown},
+    }
+
+
+def test_payload(webhook: Webhook, event_id: str, now: Instant) -> dict[str, Any]:
+    """The body of a test, which has no `sequence` either."""
+    return {
+        "id": event_id,
+        "type": TEST,
+        "timestamp": rfc3339(now),
+        "apiVersion": API_VERSION,
+        "mode": webhook.mode.value,
+        "sequence": None,
+        "data": {"webhookId": webhook.id},
     }
 
 
@@ -140,18 +170,3 @@ def of_recipient(recipient: Recipient, whole: bool = False) -> Mapping[str, Any]
 
 def _time(at: Instant | None) -> str | None:
     return None if at is None else rfc3339(at)
-
-
-def next_attempt(
-    attempts: int, now: Instant, jitter: float, retry_after: Millis | None = None
-) -> Instant | None:
-    """When to try again after `attempts` failures; None when the schedule is used up.
-
-    `jitter` is 0.9 to 1.1; `retry_after` is what the receiver asked for, capped at 24 hours.
-    """
-    if attempts >= len(DELAYS):
-        return None
-    wait = round(DELAYS[attempts] * jitter)
-    if retry_after is not None:
-        wait = max(wait, min(retry_after, 24 * HOUR))
-    return now + wait

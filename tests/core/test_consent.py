@@ -5,6 +5,7 @@ import hashlib
 import pytest
 
 from esign.core import consent
+from esign.core.document import Role
 
 
 def test_the_sentence_names_the_document_whatever_it_is_called() -> None:
@@ -32,3 +33,10 @@ def test_words_cannot_change_without_their_version() -> None:
 
 
 HASH = "6a69d9541c9db83ef72da48e0b215f6f229c3f4f940dac933befa6402eac367e"
+
+
+def test_an_approver_agrees_to_words_of_their_own() -> None:
+    assert consent.text("en-GB", "Offer", Role.APPROVER) == "I have read “Offer” and approve it."
+    assert "paper" not in consent.disclosure("en", "Northlight", Role.APPROVER)
+    assert consent.sha256("en", Role.APPROVER) != consent.sha256("en")
+    assert consent.APPROVALS.keys() == consent.WORDINGS.keys()

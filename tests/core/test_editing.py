@@ -1,12 +1,13 @@
 """What may be changed in which status, and what a change leaves behind."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from esign.core import editing
 from esign.core.correcting import correct
-from esign.core.document import Delivery, Document, RecipientStatus, Reminders, Status
+from esign.core.document import Delivery, Document, Recipient, RecipientStatus, Reminders, Status
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR
 from esign.core.outcome import Mail, Outcome, RevokeLinks
@@ -72,6 +73,24 @@ def test_a_cleared_expiry_is_the_one_it_was_sent_with() -> None:
     assert edit(moved, expires_at=None).document.expires_at == NOW + 7 * DAY
 
 
+def test_a_change_of_anything_else_leaves_the_next_reminder_where_it_is() -> None:
+    document = a_sent_document(a_recipient("Ana"))
+    soon = document.with_recipient(replace(document.recipients[0], next_reminder_at=LATER + HOUR // 2))
+    (ana,) = edit(soon, metadata={"a": "b"}).document.recipients
+    assert ana.next_reminder_at == LATER + HOUR // 2
+
+
+@pytest.mark.parametrize("last, due", [(None, NOW + DAY), (NOW + DAY - HOUR // 2, NOW + 5 * DAY)])
+def test_a_new_expiry_keeps_a_reminder_of_the_next_hour_unless_one_was_just_sent(
+    last: int | None, due: int
+) -> None:
+    plan = Reminders(first_after_days=1)
+    document = a_sent_document(a_recipient("Ana", last_reminded_at=last), reminders=plan)
+    changes = {"expires_at": NOW + 40 * DAY}
+    (ana,) = editing.edit(document, changes, SENDER, ORIGIN, NOW + DAY - HOUR // 4).document.recipients
+    assert ana.next_reminder_at == due
+
+
 def test_a_new_plan_or_expiry_moves_the_reminders_of_those_who_were_asked() -> None:
     document = a_sent_document(a_recipient("Ana"), a_recipient("Bo", order=2))
     ana, bo = edit(document, reminders=Reminders(first_after_days=9)).document.recipients
@@ -125,6 +144,34 @@ def test_who_was_asked_is_asked_anew_and_who_was_not_is_only_corrected(status: R
     assert outcome.jobs == (
         RevokeLinks(old.id),
         Mail("invitation", f"invite:{old.id}:{document.revision + 1}", old.id),
+        *told_that_it_is_over(old, document),
+    )
+
+
+def told_that_it_is_over(old: Recipient, document: Document) -> list[Mail]:
+    """Whoever has seen it."""
+    key = f"corrected:{old.id}:{document.revision + 1}"
+    return [Mail("corrected", key, about=old.id, to=(old.email, old.name))] if old.viewed_at else []
+
+
+@pytest.mark.parametrize(
+    ("before", "email", "told"),
+    [
+        ({"delivery": Delivery.ACCEPTED}, "new@example.com", True),
+        ({"viewed_at": NOW, "delivery": Delivery.QUEUED}, "new@example.com", True),
+        ({"delivery": Delivery.FAILED}, "new@example.com", False),
+        ({"delivery": Delivery.QUEUED}, "new@example.com", False),
+        ({"delivery": Delivery.ACCEPTED}, "JO@example.com", False),
+    ],
+)
+def test_who_was_reached_by_mistake_is_told_that_it_is_over(
+    before: dict[str, Any], email: str, told: bool
+) -> None:
+    old = a_recipient(status=RecipientStatus.SENT, **before)
+    outcome = correction(a_document(old, status=Status.SENT), email=email)
+    letters = [job for job in outcome.jobs if isinstance(job, Mail) and job.letter == "corrected"]
+    assert [(job.to, job.recipient_id, job.about) for job in letters] == (
+        [((old.email, old.name), None, old.id)] if told else []
     )
 
 

@@ -9,9 +9,9 @@ ENDED = (Status.COMPLETED, Status.DECLINED, Status.EXPIRED, Status.CANCELLED)
 
 
 @pytest.mark.parametrize("status", Status)
-def test_a_link_works_until_thirty_days_after_the_end(status: Status) -> None:
+def test_a_link_works_until_so_many_days_after_the_end(status: Status) -> None:
     at = {"completed_at": NOW} if status is Status.COMPLETED else {"closed_at": NOW}
     document = a_document(status=status, **(at if status in ENDED else {}))
-    assert link.ends_at(document) == (NOW + 30 * DAY if status in ENDED else None)
-    assert not link.has_ended(document, NOW + 30 * DAY - 1)
-    assert link.has_ended(document, NOW + 30 * DAY) is (status in ENDED)
+    assert link.ends_at(document, 30) == (NOW + 30 * DAY if status in ENDED else None)
+    assert not link.has_ended(document, 30, NOW + 30 * DAY - 1)
+    assert link.has_ended(document, 30, NOW + 30 * DAY) is (status in ENDED)

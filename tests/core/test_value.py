@@ -73,6 +73,7 @@ GOOD: list[tuple[FieldType, dict[str, Any], Any, Any]] = [
     (F.TEXT, {"pattern": "alphanumeric"}, "ศรีสุวรรณ 7", "ศรีสุวรรณ 7"),
     (F.TEXT, {"pattern": "phone"}, "+49 (0)151 / 234-567", "+49 (0)151 / 234-567"),
     (F.TEXT, {"pattern": "postal"}, "SW1A 1AA", "SW1A 1AA"),
+    (F.TEXT, {"pattern": "letters", "multiline": True}, "Ana\n\nBo", "Ana\n\nBo"),
     (F.NUMBER, {}, "-12.50", "-12.50"),
     (F.NUMBER, {}, "12,5", "12.5"),
     (F.NUMBER, {"decimals": 2}, "1.25", "1.25"),
@@ -123,6 +124,8 @@ WRONG: list[tuple[FieldType, dict[str, Any], Any, str]] = [
     (F.TEXT, {"pattern": "phone"}, "call me", "format"),
     (F.TEXT, {"pattern": "phone"}, "()()()", "format"),
     (F.TEXT, {"pattern": "postal"}, "!", "format"),
+    (F.TEXT, {"pattern": "letters", "multiline": True}, "Ana\nB2", "format"),
+    (F.TEXT, {"pattern": "letters"}, "Ana\nBo", "format"),
     (F.NUMBER, {}, "twelve", "format"),
     (F.NUMBER, {}, "1e3", "format"),
     (F.NUMBER, {}, "+1", "format"),
@@ -204,6 +207,9 @@ def test_a_read_only_field_keeps_the_value_of_the_sender(kind: FieldType, value:
 
 
 def test_a_prefilled_value_counts_until_the_recipient_changes_or_clears_it() -> None:
+    choice = field_of(F.RADIO, {"options": ["red", "blue"]}, value="red", required=False)
+    assert answered(choice, ABSENT).value == "red"
+    assert answered(choice, "").value is None
     field = field_of(F.TEXT, value="prefilled", required=False)
     assert answered(field, ABSENT).value == "prefilled"
     assert answered(field, "changed").value == "changed"
@@ -278,6 +284,39 @@ def test_each_group_is_counted_by_itself() -> None:
     two = field_of(F.CHECKBOX, {"group": "two", "minChecked": 1}, id="b")
     alone = field_of(F.CHECKBOX, {"minChecked": 1}, id="c")
     assert problems(who(one, two, alone), {"sig": TYPED, "a": True}) == [("/answers/b", "range")]
+
+
+# ---------- an approver, of whom nothing is asked ----------
+
+
+@pytest.mark.parametrize("given", [ABSENT, None, "", "  "])
+@pytest.mark.parametrize("kind", TYPES)
+def test_an_approver_may_leave_every_field_empty(kind: FieldType, given: Any) -> None:
+    field = field_of(kind, {"autofill": False}, required=True)
+    approver = a_recipient(role=Role.APPROVER, fields=(field,))
+    if kind is F.CHECKBOX and isinstance(given, str):
+        return
+    (filled,), ink = fill(approver, {} if given is ABSENT else {"f": given}, TODAY, NOW)
+    assert (filled.value, ink) == (False if kind is F.CHECKBOX else None, None)
+
+
+@pytest.mark.parametrize(("kind", "options", "given", "rule"), WRONG)
+def test_what_an_approver_does_give_has_to_fit(
+    kind: FieldType, options: dict[str, Any], given: Any, rule: str
+) -> None:
+    approver = a_recipient(role=Role.APPROVER, fields=(field_of(kind, options),))
+    assert problems(approver, {"f": given}) == [("/answers/f", rule)]
+
+
+@pytest.mark.parametrize(("ticks", "holds"), [("...", True), ("x..", True), ("xxx", False)])
+def test_an_approver_may_tick_fewer_boxes_than_a_group_asks_for_but_not_more(ticks: str, holds: bool) -> None:
+    signer, answers = boxes(ticks, {"minChecked": 2, "maxChecked": 2})
+    approver = replace(signer, role=Role.APPROVER)
+    if holds:
+        filled, _ = fill(approver, answers, TODAY, NOW)
+        assert [box.value for box in filled[1:]] == [tick == "x" for tick in ticks]
+    else:
+        assert problems(approver, answers) == [("/answers/b0", "range")]
 
 
 # ---------- whose fields, and the signature apart from them ----------

@@ -5,7 +5,7 @@ import pytest
 
 from esign.core import webhook
 from esign.core.document import Mode, RecipientStatus, Role, Status
-from esign.core.instant import DAY, HOUR, MINUTE, SECOND, rfc3339
+from esign.core.instant import rfc3339
 from esign.core.outcome import Event
 from tests.factories import NOW, a_document, a_recipient, a_webhook
 
@@ -81,6 +81,8 @@ def test_a_recipient_event_adds_the_recipient_with_its_times(status: RecipientSt
         (("document.sent",), True, "document.completed", False),
         (("document.sent", "recipient.sent"), True, "recipient.sent", True),
         (("recipient.sent",), False, "recipient.sent", False),
+        (("*",), True, "webhook.test", False),
+        (("webhook.test",), True, "webhook.test", False),
     ],
 )
 def test_a_webhook_gets_what_it_subscribed_to_while_it_is_enabled(
@@ -89,49 +91,30 @@ def test_a_webhook_gets_what_it_subscribed_to_while_it_is_enabled(
     assert a_webhook(events=events, enabled=enabled).wants(type) is wanted
 
 
-def test_the_schedule_is_that_of_the_contract() -> None:
-    waits = [webhook.next_attempt(failures, 0, 1.0) for failures in range(12)]
-    assert waits == [
-        *(
-            0,
-            5 * SECOND,
-            5 * MINUTE,
-            30 * MINUTE,
-            2 * HOUR,
-            5 * HOUR,
-            10 * HOUR,
-            14 * HOUR,
-            20 * HOUR,
-            24 * HOUR,
-        ),
-        *(None, None),
-    ]
-    assert sum(wait for wait in waits if wait) == pytest.approx(75.6 * HOUR, rel=0.001)
-
-
-@pytest.mark.parametrize("failures", range(1, 10))
-@pytest.mark.parametrize("jitter", [0.9, 1.0, 1.1])
-def test_each_delay_is_spread_by_its_jitter_from_the_failure_on(failures: int, jitter: float) -> None:
-    due = webhook.next_attempt(failures, NOW, jitter)
-    assert due == NOW + round(webhook.DELAYS[failures] * jitter)
-
-
-@pytest.mark.parametrize(
-    ("failures", "asked", "wait"),
-    [
-        (1, 60 * SECOND, 60 * SECOND),
-        (1, 1 * SECOND, 5 * SECOND),
-        (3, 0, 30 * MINUTE),
-        (2, 7 * DAY, 24 * HOUR),
-        (9, 25 * HOUR, 24 * HOUR),
-        (10, 60 * SECOND, None),
-    ],
-)
-def test_a_receiver_may_ask_for_more_time_up_to_a_day(failures: int, asked: int, wait: int | None) -> None:
-    due = webhook.next_attempt(failures, NOW, 1.0, asked)
-    assert due == (None if wait is None else NOW + wait)
-
-
 def test_every_published_event_may_be_subscribed_to_and_no_name_stands_twice() -> None:
     assert set(webhook.PUBLISHED) < set(webhook.ALL_EVENTS)
     assert len(set(webhook.ALL_EVENTS)) == len(webhook.ALL_EVENTS) == 18
+
+
+def test_a_test_says_which_webhook_it_is_for_and_has_no_place_in_a_sequence() -> None:
+    hook = a_webhook(mode=Mode.TEST)
+    assert webhook.test_payload(hook, "evt_1", NOW) == {
+        "id": "evt_1",
+        "type": "webhook.test",
+        "timestamp": rfc3339(NOW),
+        "apiVersion": "v1",
+        "mode": "test",
+        "sequence": None,
+        "data": {"webhookId": hook.id},
+    }
+
+
+@pytest.mark.parametrize(
+    ("until", "alive"),
+    [(None, 1), (NOW - 1, 1), (NOW, 1), (NOW + 1, 2)],
+    ids=["never", "over", "ends", "runs"],
+)
+def test_the_previous_secret_signs_too_until_its_grace_is_over(until: int | None, alive: int) -> None:
+    hook = a_webhook(previous_secret=b"before" if until is not None else None, previous_until=until)
+    assert hook.secrets(NOW) == (b"ciphertext", b"before")[:alive]
+    assert hook.rotating(NOW) is (alive == 2)

@@ -1,0 +1,94 @@
+"""The languages that pages, letters and certificates speak: how each counts, runs and writes a fraction.
+
+Plural forms are those of CLDR for whole numbers below a million; the forms above it (French, Spanish, Italian,
+Portuguese "many") and those of fractions (Polish "other") are never asked for.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+DEFAULT = "en"
+
+Tag = Literal["ar", "de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt"]
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """`name` in its own words; `forms` are the plural forms it has, `form` tells which of them a number takes."""
+
+    tag: Tag
+    name: str
+    decimal: str
+    forms: tuple[str, ...]
+    form: Callable[[int], str]
+    direction: Literal["ltr", "rtl"] = "ltr"
+
+
+def english(n: int) -> str:
+    return "one" if n == 1 else "other"
+
+
+def french(n: int) -> str:
+    return "one" if n in (0, 1) else "other"
+
+
+def polish(n: int) -> str:
+    if n == 1:
+        return "one"
+    return "few" if n % 10 in (2, 3, 4) and n % 100 not in (12, 13, 14) else "many"
+
+
+def arabic(n: int) -> str:
+    if n < 3:
+        return ("zero", "one", "two")[n]
+    rest = n % 100
+    return "other" if rest < 3 else "few" if rest <= 10 else "many"
+
+
+TWO = ("one", "other")
+LANGUAGES: Mapping[str, Language] = {
+    language.tag: language
+    for language in (
+        Language("ar", "العربية", ".", ("zero", "one", "two", "few", "many", "other"), arabic, "rtl"),
+        Language("de", "Deutsch", ",", TWO, english),
+        Language("en", "English", ".", TWO, english),
+        Language("es", "Español", ",", TWO, english),
+        Language("fr", "Français", ",", TWO, french),
+        Language("it", "Italiano", ",", TWO, english),
+        Language("ja", "日本語", ".", ("other",), lambda n: "other"),
+        Language("nl", "Nederlands", ",", TWO, english),
+        Language("pl", "Polski", ",", ("one", "few", "many"), polish),
+        Language("pt", "Português", ",", TWO, french),
+    )
+}
+
+
+def find(tag: str | None) -> Language | None:
+    """The language of a BCP 47 tag, whatever its region: `pt-BR` is Portuguese."""
+    return LANGUAGES.get((tag or "").split("-")[0].lower())
+
+
+def apart(text: str, direction: str) -> str:
+    """Somebody's words inside a sentence that runs from right to left, kept from mixing with it."""
+    return f"\u2068{text}\u2069" if direction == "rtl" else text
+
+
+def choose(*wanted: str | None) -> Language:
+    """The first that there is, else English."""
+    return next(filter(None, map(find, wanted)), LANGUAGES[DEFAULT])
+
+
+def accepted(header: str | None) -> str | None:
+    """The language of ours that an `Accept-Language` header likes best."""
+    liked = [(float(match[2] or 1), match[1]) for match in ACCEPTED.finditer(header or "")]
+    for quality, tag in sorted(liked, key=lambda one: -one[0]):
+        if quality > 0 and (language := find(tag)):
+            return language.tag
+    return None
+
+
+ACCEPTED = re.compile(
+    r"(?:^|,)\s*([A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)\s*(?:;\s*q=([01](?:\.[0-9]{0,3})?))?\s*(?=,|$)"
+)

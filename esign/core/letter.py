@@ -1,0 +1,22 @@
+"""What became of a letter to a recipient; it is noted beside the status and never changes it (contract 2.2)."""
+
+from dataclasses import replace
+
+from esign.core.document import SYSTEM, Delivery, Document, Recipient
+from esign.core.instant import Instant
+from esign.core.outcome import Event, Outcome
+
+
+def delivered(document: Document, recipient: Recipient, now: Instant) -> Outcome:
+    """The mail server took the letter."""
+    taken = replace(recipient, delivery=Delivery.ACCEPTED, delivery_at=now, delivery_error=None)
+    return Outcome(replace(document, updated_at=now).with_recipient(taken))
+
+
+def delivery_failed(document: Document, recipient: Recipient, reason: str, now: Instant) -> Outcome:
+    """The mail server refused the address for good."""
+    failed = replace(recipient, delivery=Delivery.FAILED, delivery_at=now, delivery_error=reason)
+    return Outcome(
+        replace(document, updated_at=now).with_recipient(failed),
+        (Event("recipient.delivery_failed", now, SYSTEM, recipient.id, detail={"reason": reason}),),
+    )
