@@ -6,5 +6,7 @@
   (`database.py`); readers never wait for it.
 - A recipient's fields are one JSON column of the recipient: they are only ever read and written with it, so a
   recipient can touch no field of another, and a document is one joined read.
-- The outbox is the only queue. `outcomes.save` is the only writer of a document's life.
+- The outbox is the only queue, but for deliveries to webhooks: they are rows of their own, because each is kept with
+  the log of its attempts, and because they are claimed webhook by webhook.
+- `outcomes.save` is the only writer of a document's life.
 """

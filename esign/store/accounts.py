@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import Any
 
 from esign.core.account import Organisation
-from esign.core.apikey import ApiKey, Scope
-from esign.core.document import Mode, Reminders
+from esign.core.apikey import COMMAND_LINE, ApiKey, Scope
+from esign.core.document import Actor, Mode, Reminders
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.store.database import Reader, Row, Transaction
@@ -14,7 +14,8 @@ from esign.store.documents import Place
 
 KEY = """
     SELECT k.id, k.organisation_id, k.mode, k.name, k.hint, k.scopes, k.created_at, k.expires_at,
-        k.last_used_at, k.last_used_ip, k.revoked_at, o.plan
+        k.last_used_at, k.last_used_ip, k.revoked_at, k.created_by, k.expiry_notice, k.unused_notices,
+        k.unused_noticed_at, o.plan
     FROM api_key k JOIN organisation o ON o.id = k.organisation_id
 """
 
@@ -29,6 +30,14 @@ async def first_organisation(reader: Reader) -> Organisation | None:
     """The organisation that was made first; None before the first use."""
     row = await reader.one("SELECT * FROM organisation ORDER BY created_at, id LIMIT 1")
     return load_organisation(row) if row else None
+
+
+async def organisations(reader: Reader) -> list[Organisation]:
+    """All of them, oldest first."""
+    return [
+        load_organisation(row)
+        for row in await reader.all("SELECT * FROM organisation ORDER BY created_at, id")
+    ]
 
 
 async def add_organisation(tx: Transaction, organisation: Organisation) -> None:
@@ -51,13 +60,17 @@ async def save_organisation(tx: Transaction, organisation: Organisation) -> None
 def organisation_row(organisation: Organisation) -> dict[str, Any]:
     members = {name: getattr(organisation, name) for name in Organisation.__slots__}
     reminders = organisation.reminders
-    return members | {"reminders": json.dumps(asdict(reminders)) if reminders else None}
+    return members | {
+        "reminders": json.dumps(asdict(reminders)) if reminders else None,
+        "embed_origins": json.dumps(organisation.embed_origins),
+    }
 
 
 def load_organisation(row: Row) -> Organisation:
     members = {name: row[name] for name in Organisation.__slots__}
     if members["reminders"] is not None:
         members["reminders"] = Reminders(**json.loads(members["reminders"]))
+    members["embed_origins"] = tuple(json.loads(members["embed_origins"]))
     return Organisation(**members)
 
 
@@ -100,11 +113,60 @@ async def find_keys(
         """,
         organisation_id=organisation_id,
         mode=mode.value,
-        created_at=after.created_at if after else 2**62,
+        created_at=after.at if after else 2**62,
         id=after.id if after else "",
         limit=limit,
     )
     return [load_key(row) for row in rows]
+
+
+async def get_key(reader: Reader, key_id: str) -> ApiKey:
+    """The key, for those who look after all of them."""
+    row = await reader.one(f"{KEY} WHERE k.id = :id", id=key_id)
+    if row is None:
+        raise Problem("not_found")
+    return load_key(row)
+
+
+async def find_expiring_keys(reader: Reader, now: Instant, until: Instant) -> list[ApiKey]:
+    """Valid keys that expire by `until`, the first to go first."""
+    rows = await reader.all(
+        f"""
+        {KEY} WHERE k.revoked_at IS NULL AND k.expires_at > :now AND k.expires_at <= :until
+        ORDER BY k.expires_at
+        """,
+        now=now,
+        until=until,
+    )
+    return [load_key(row) for row in rows]
+
+
+async def find_unused_keys(reader: Reader, used_before: Instant, now: Instant) -> list[ApiKey]:
+    """Valid keys whose last use, or making, was by then."""
+    rows = await reader.all(
+        f"""
+        {KEY} WHERE k.revoked_at IS NULL AND COALESCE(k.last_used_at, k.created_at) <= :used_before
+        AND (k.expires_at IS NULL OR k.expires_at > :now)
+        """,
+        used_before=used_before,
+        now=now,
+    )
+    return [load_key(row) for row in rows]
+
+
+async def note_expiry(tx: Transaction, key_id: str, days: int) -> None:
+    """The notice of that many days ahead was given."""
+    await tx.run("UPDATE api_key SET expiry_notice = :days WHERE id = :id", id=key_id, days=days)
+
+
+async def note_unused(tx: Transaction, key_id: str, count: int, now: Instant) -> None:
+    """The notice of that number was given."""
+    await tx.run(
+        "UPDATE api_key SET unused_notices = :count, unused_noticed_at = :now WHERE id = :id",
+        id=key_id,
+        count=count,
+        now=now,
+    )
 
 
 async def rename_key(tx: Transaction, key_id: str, name: str) -> None:
@@ -127,8 +189,9 @@ async def count_active_keys(reader: Reader, organisation_id: str, now: Instant) 
 async def add_key(tx: Transaction, key: ApiKey, key_hash: bytes) -> None:
     await tx.run(
         """
-        INSERT INTO api_key (id, organisation_id, mode, name, hash, hint, scopes, created_at, expires_at)
-        VALUES (:id, :organisation_id, :mode, :name, :hash, :hint, :scopes, :created_at, :expires_at)
+        INSERT INTO api_key
+            (id, organisation_id, mode, name, hash, hint, scopes, created_at, expires_at, created_by)
+        VALUES (:id, :organisation_id, :mode, :name, :hash, :hint, :scopes, :created_at, :expires_at, :created_by)
         """,
         id=key.id,
         organisation_id=key.organisation_id,
@@ -139,6 +202,7 @@ async def add_key(tx: Transaction, key: ApiKey, key_hash: bytes) -> None:
         scopes=json.dumps(sorted(scope.value for scope in key.scopes)),
         created_at=key.created_at,
         expires_at=key.expires_at,
+        created_by=json.dumps(asdict(key.created_by)),
     )
 
 
@@ -171,4 +235,8 @@ def load_key(row: Row) -> ApiKey:
         last_used_ip=row["last_used_ip"],
         revoked_at=row["revoked_at"],
         plan=row["plan"],
+        created_by=Actor(**json.loads(row["created_by"])) if row["created_by"] else COMMAND_LINE,
+        expiry_notice=row["expiry_notice"],
+        unused_notices=row["unused_notices"],
+        unused_noticed_at=row["unused_noticed_at"],
     )

@@ -101,9 +101,7 @@ async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     return await tx.run(
         """
         DELETE FROM blob WHERE sha256 IN (
-            SELECT sha256 FROM blob WHERE created_at < :before
-            AND NOT EXISTS (SELECT 1 FROM document_blob d WHERE d.sha256 = blob.sha256)
-            AND NOT EXISTS (SELECT 1 FROM template_blob t WHERE t.sha256 = blob.sha256) LIMIT :limit)
+            SELECT sha256 FROM blob WHERE loose = 1 AND created_at < :before LIMIT :limit)
         """,
         before=before,
         limit=limit,

@@ -17,10 +17,10 @@ from typing import Any, Generic, Protocol, TypeVar
 import aiosqlite
 
 from esign.core.errors import Problem
-from esign.store import migrate
+from esign.store import migrate, words
 from esign.store.failures import StorageFailed, is_passing, is_storage
 from esign.store.locks import held, open_advisory
-from esign.store.readers import Readers
+from esign.store.readers import Points, Readers
 from esign.store.readers import Row as Row  # what both sides of the database give
 
 T = TypeVar("T")
@@ -49,6 +49,8 @@ WRITER_PRAGMAS = (
     "PRAGMA journal_size_limit = 67108864",
     "PRAGMA cache_size = -4000",  # KiB; more would hold files that nobody reads from here
 )
+
+READER_PRAGMAS = (*PRAGMAS, "PRAGMA query_only = ON")
 
 
 class Reader(Protocol):
@@ -91,12 +93,13 @@ class Queued(Generic[T]):
 
 
 class Database:
-    """`write` runs a function in a durable transaction; `all` and `one` read what is committed."""
+    """`write` runs a function in a durable transaction; `all`, `one` and `points` read what is committed."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, readers: Readers) -> None:
+    def __init__(self, path: Path, writer: aiosqlite.Connection, readers: Readers, points: Points) -> None:
         self._path = path
         self._writer = writer
         self._readers = readers
+        self.points = points
         self._queue: asyncio.Queue[Queued[Any]] = asyncio.Queue(WAITING)
         self._advisory = open_advisory(path)
         self._closed = False
@@ -142,6 +145,7 @@ class Database:
         finally:
             await self._writer.close()
             self._readers.close()
+            self.points.close()
             os.close(self._advisory)
 
     async def _work(self) -> None:
@@ -250,7 +254,7 @@ async def open_database(path: Path) -> Database:
     await asyncio.to_thread(prepare, path)
     writer = await connect(path, PRAGMAS + WRITER_PRAGMAS)
     try:
-        return Database(path, writer, Readers(path, READERS, (*PRAGMAS, "PRAGMA query_only = ON")))
+        return Database(path, writer, Readers(path, READERS, READER_PRAGMAS), Points(path, READER_PRAGMAS))
     except BaseException:  # the thread of an open writer would keep the program from ending
         await writer.close()
         raise
@@ -268,6 +272,7 @@ def prepare(path: Path) -> None:
         for pragma in PRAGMAS + WRITER_PRAGMAS:
             connection.execute(pragma)
         migrate.migrate(connection)
+        words.prepare(connection)
     finally:
         connection.close()
         os.close(handle)

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import orjson
 
@@ -27,8 +26,9 @@ from esign.core.document import (
 )
 from esign.core.errors import Problem
 from esign.core.instant import Instant
+from esign.store import search
 from esign.store.database import Reader, Row, Transaction
-from esign.store.sql import dumps, insert, listed
+from esign.store.sql import dumps, insert
 
 # The columns are the members of the dataclasses; `order` is a word of SQL.
 DOCUMENT_COLUMNS = tuple(name for name in Document.__slots__ if name != "recipients")
@@ -49,10 +49,29 @@ JOIN = "LEFT JOIN recipient r ON r.document_id = d.id"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page of a list begins: after this document, newest first."""
+    """Where a page of a list begins: behind the row of this id, which the list's order has at this time."""
 
-    created_at: Instant
+    at: Instant
     id: str
+
+
+class Listed(Protocol):
+    """A row of a list that is ordered by when it was created."""
+
+    @property
+    def created_at(self) -> Instant: ...
+
+    @property
+    def id(self) -> str: ...
+
+
+Entry = TypeVar("Entry", bound=Listed)
+
+
+def page_of(found: Sequence[Entry], limit: int) -> tuple[list[Entry], Place | None]:
+    """The page of a list that was asked for one more, and where the next page begins."""
+    page = list(found[:limit])
+    return page, Place(page[-1].created_at, page[-1].id) if len(found) > limit else None
 
 
 async def get(reader: Reader, document_id: str) -> Document:
@@ -79,37 +98,9 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, document_id:
     return load(rows)
 
 
-async def find_page(
-    reader: Reader,
-    organisation_id: str,
-    mode: Mode,
-    limit: int,
-    after: Place | None = None,
-    statuses: Sequence[Status] = (),
-) -> list[Document]:
-    """Up to `limit` documents, newest first; with `statuses` only those."""
-    names, wanted = listed("status", [status.value for status in statuses])
-    rows = await reader.all(
-        f"""
-        {SELECT} FROM (
-            SELECT * FROM document
-            WHERE organisation_id = :organisation_id AND mode = :mode
-            AND (created_at, id) < (:created_at, :id) {f"AND status IN {names}" if statuses else ""}
-            ORDER BY created_at DESC, id DESC LIMIT :limit
-        ) d {JOIN} ORDER BY d.created_at DESC, d.id DESC, r.position
-        """,
-        organisation_id=organisation_id,
-        mode=mode.value,
-        created_at=after.created_at if after else 2**62,
-        id=after.id if after else "",
-        limit=limit,
-        **wanted,
-    )
-    return [load(list(group)) for _, group in groupby(rows, key=lambda row: row["d_id"])]
-
-
 async def find_sealed(reader: Reader, organisation_id: str, mode: Mode, sha256: str) -> str | None:
-    """The id of the document whose sealed file this is; None where it is nobody's of this organisation and mode."""
+    """The id of the document whose sealed file or certificate this is; None where it is nobody's of this
+    organisation and mode."""
     rows = await reader.all(  # CROSS JOIN: the hash first, not every completed document
         """
         SELECT d.id, d.seal FROM document_blob b CROSS JOIN document d
@@ -120,12 +111,17 @@ async def find_sealed(reader: Reader, organisation_id: str, mode: Mode, sha256: 
         organisation_id=organisation_id,
         mode=mode.value,
     )
-    return next((row["id"] for row in rows if orjson.loads(row["seal"])["sha256"] == sha256), None)
+    for row in rows:
+        seal = orjson.loads(row["seal"])
+        if sha256 in (seal["sha256"], seal["certificate_sha256"]):
+            return str(row["id"])
+    return None
 
 
 async def add(tx: Transaction, document: Document) -> None:
     await tx.run(insert("document", DOCUMENT_COLUMNS), **document_row(document))
     await tx.run_many(insert("recipient", RECIPIENT_COLUMNS), list(recipient_rows(document)))
+    await search.put(tx, document)
 
 
 async def save(tx: Transaction, document: Document, before: Document) -> None:
@@ -147,6 +143,7 @@ async def save(tx: Transaction, document: Document, before: Document) -> None:
             raise Problem("not_found")
         raise Problem("revision_mismatch", current_status=row["status"])
     await save_recipients(tx, document, before)
+    await search.put(tx, document, before)
 
 
 async def save_recipients(tx: Transaction, document: Document, before: Document) -> None:
@@ -170,6 +167,7 @@ async def save_recipients(tx: Transaction, document: Document, before: Document)
 
 async def delete(tx: Transaction, document: Document) -> None:
     """Remove the rows of a document in exactly this state; its recipients, links and files' mentions follow."""
+    await search.forget(tx, document.id)
     if not await tx.run(
         "DELETE FROM document WHERE id = :id AND status = :status AND revision = :revision",
         id=document.id,

@@ -1,5 +1,8 @@
 """Which documents and recipients the clock has work with; each query reads a partial index alone."""
 
+from typing import Literal
+
+from esign.core.document import Mode
 from esign.core.instant import Instant
 from esign.store.database import Reader
 
@@ -26,3 +29,25 @@ async def find_reminders_due(reader: Reader, now: Instant, limit: int) -> list[t
         limit=limit,
     )
     return [(row["document_id"], row["id"]) for row in rows]
+
+
+async def find_ended(
+    reader: Reader,
+    organisation_id: str,
+    mode: Mode,
+    how: Literal["completed_at", "closed_at"],
+    until: Instant,
+    limit: int,
+) -> list[str]:
+    """Those completed, or closed without a seal, by then; the oldest first."""
+    rows = await reader.all(
+        f"""
+        SELECT id FROM document WHERE organisation_id = :organisation_id AND mode = :mode
+        AND {how} <= :until ORDER BY {how} LIMIT :limit
+        """,
+        organisation_id=organisation_id,
+        mode=mode.value,
+        until=until,
+        limit=limit,
+    )
+    return [row["id"] for row in rows]

@@ -7,7 +7,7 @@ from esign.store import documents, events, idempotency, mails, outbox, outcomes
 from esign.store.database import Transaction
 from esign.vault import Vault
 
-LETTERS = ("invite", "remind", "completed", "declined", "expired", "cancelled")
+LETTERS = ("invite", "remind", "completed", "declined", "expired", "cancelled", "code")
 
 
 async def erase(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Document:
@@ -15,13 +15,14 @@ async def erase(tx: Transaction, outcome: Outcome, before: Document, vault: Vaul
 
     File content that nothing else refers to is left to `blobs.prune`.
     """
-    await outcomes.record(tx, before.id, outcome.events)
+    await outcomes.record(tx, before.id, outcome.events, vault)
     await events.erase_personal(tx, before.id)
     await events.forget(tx, before.id)
     await outbox.forget(tx, before.id)
     for owner in (before.id, *(recipient.id for recipient in before.recipients)):
         for letter in LETTERS:
             await mails.forget(tx, f"eml.{letter}.{owner}")
+    await mails.forget_document(tx, before.organisation_id, before.id)
     await idempotency.reduce(tx, before.id, before.status.value, vault)
     await documents.delete(tx, before)
     await outcomes.publish(tx, before, outcome.events, now)

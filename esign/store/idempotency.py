@@ -18,7 +18,7 @@ class Taken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """`body` is ciphertext; `fingerprint` the SHA-256 of method, path and canonical body."""
+    """`body` is ciphertext; `fingerprint` a mac of that of method, path and canonical body."""
 
     fingerprint: bytes
     status: int

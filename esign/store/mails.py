@@ -1,14 +1,19 @@
-"""Mails kept instead of sent."""
+"""Mails kept instead of sent, and those of test mode, which are kept beside being sent."""
 
 from dataclasses import dataclass
 
 from esign.core.instant import Instant
 from esign.store.database import Reader, Row, Transaction
+from esign.store.documents import Place
+from esign.store.sql import insert
 
 
 @dataclass(frozen=True, slots=True)
 class KeptMail:
-    """`content` is the whole message as ciphertext: it holds a signing link."""
+    """`content` is the whole message as ciphertext: it holds a signing link.
+
+    Only of test mode is it known whose mail it is; `words` is then the ciphertext of what `MailWords` shows.
+    """
 
     id: str
     message_id: str
@@ -16,16 +21,31 @@ class KeptMail:
     subject: str
     content: bytes
     created_at: Instant
+    organisation_id: str | None = None
+    document_id: str | None = None
+    recipient_id: str | None = None
+    words: bytes | None = None
 
 
-async def keep(tx: Transaction, mail: KeptMail) -> None:
+@dataclass(frozen=True, slots=True)
+class MailWords:
+    """A mail of test mode without its attachments."""
+
+    id: str
+    subject: str
+    words: bytes
+    created_at: Instant
+
+
+async def keep(tx: Transaction, mail: KeptMail) -> str:
+    """The id under which it is kept: that of the first time, for a mail that comes again after a crash."""
+    columns = KeptMail.__slots__
     await tx.run(
-        """
-        INSERT INTO kept_mail (id, message_id, recipient, subject, content, created_at)
-        VALUES (:id, :message_id, :recipient, :subject, :content, :created_at) ON CONFLICT DO NOTHING
-        """,
-        **{name: getattr(mail, name) for name in KeptMail.__slots__},
+        insert("kept_mail", columns) + " ON CONFLICT DO NOTHING",
+        **{name: getattr(mail, name) for name in columns},
     )
+    row = await tx.one("SELECT id FROM kept_mail WHERE message_id = :message_id", message_id=mail.message_id)
+    return str(row["id"]) if row else mail.id
 
 
 async def forget(tx: Transaction, prefix: str) -> None:
@@ -37,12 +57,60 @@ async def forget(tx: Transaction, prefix: str) -> None:
     )
 
 
+async def forget_document(tx: Transaction, organisation_id: str, document_id: str) -> None:
+    """Every mail of test mode about a document."""
+    await tx.run(
+        "DELETE FROM kept_mail WHERE organisation_id = :organisation_id AND document_id = :document_id",
+        organisation_id=organisation_id,
+        document_id=document_id,
+    )
+
+
+async def prune(tx: Transaction, before: Instant, limit: int) -> int:
+    """Remove mails of test mode that are about no document; the others go with theirs."""
+    return await tx.run(
+        """
+        DELETE FROM kept_mail WHERE id IN (
+            SELECT id FROM kept_mail WHERE organisation_id IS NOT NULL AND document_id IS NULL
+            AND created_at < :before LIMIT :limit)
+        """,
+        before=before,
+        limit=limit,
+    )
+
+
 async def newest(reader: Reader, limit: int) -> list[KeptMail]:
     """Newest last."""
     rows = await reader.all(
         "SELECT * FROM kept_mail ORDER BY created_at DESC, id DESC LIMIT :limit", limit=limit
     )
     return [load(row) for row in reversed(rows)]
+
+
+async def find_tests(
+    reader: Reader,
+    organisation_id: str,
+    limit: int,
+    after: Place | None = None,
+    document_id: str | None = None,
+    recipient_id: str | None = None,
+) -> list[MailWords]:
+    """Up to `limit` mails of test mode, newest first; about one document or to one recipient where they are given."""
+    wanted = {"document_id": document_id, "recipient_id": recipient_id}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    rows = await reader.all(
+        f"""
+        SELECT id, subject, words, created_at FROM kept_mail WHERE organisation_id = :organisation_id
+        {"".join(f"AND {name} = :{name} " for name in given)}
+        AND (created_at, id) < (:created_at, :id) ORDER BY created_at DESC, id DESC LIMIT :limit
+        """,
+        organisation_id=organisation_id,
+        created_at=after.at if after else 2**62,
+        id=after.id if after else "",
+        limit=limit,
+        **given,
+    )
+    return [MailWords(**{name: row[name] for name in MailWords.__slots__}) for row in rows]
 
 
 async def get(reader: Reader, mail_id: str) -> KeptMail | None:

@@ -4,6 +4,8 @@ import sqlite3
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
+from esign.store import words
+
 APPLICATION_ID = 0x65736967  # "esig", in the header of every database of ours
 
 SQLITE = {
@@ -32,8 +34,8 @@ def scripts() -> list[tuple[int, str]]:
 
 
 def translate(script: str) -> str:
-    for token, words in SQLITE.items():
-        script = script.replace(token, words)
+    for token, meant in SQLITE.items():
+        script = script.replace(token, meant)
     return script
 
 
@@ -43,6 +45,7 @@ def migrate(connection: sqlite3.Connection) -> None:
     Raises NewerSchema and ForeignDatabase before anything is written.
     """
     version = check(connection)
+    words.register(connection)
     for number, script in scripts():
         if number > version:
             connection.executescript(

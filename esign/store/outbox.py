@@ -1,21 +1,18 @@
 """The only queue: rows of work that were committed with their cause, claimed under a lease."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from esign.core.instant import Instant, Millis
 from esign.store.database import Reader, Transaction
-from esign.store.sql import listed
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`key` is the natural key that keeps it from being queued twice; `lane` what must not delay others."""
+    """`key` is the natural key that keeps it from being queued twice."""
 
     id: int
     kind: str
     key: str
-    lane: str
     document_id: str | None
     body: bytes
     attempts: int
@@ -27,41 +24,35 @@ async def add(
     key: str,
     now: Instant,
     *,
-    lane: str = "",
     document_id: str | None = None,
     body: bytes = b"",
-) -> None:
-    """Queue it, due at once; nothing happens when a job of this key was queued before."""
-    await tx.run(
+) -> int:
+    """Queue it, due at once; nothing happens, and 0 comes back, when a job of this key was queued before."""
+    return await tx.run(
         """
-        INSERT INTO outbox (kind, key, lane, document_id, body, state, due_at, attempts, created_at)
-        VALUES (:kind, :key, :lane, :document_id, :body, 'pending', :now, 0, :now) ON CONFLICT DO NOTHING
+        INSERT INTO outbox (kind, key, document_id, body, state, due_at, attempts, created_at)
+        VALUES (:kind, :key, :document_id, :body, 'pending', :now, 0, :now) ON CONFLICT DO NOTHING
         """,
         kind=kind,
         key=key,
-        lane=lane or kind,
         document_id=document_id,
         body=body,
         now=now,
     )
 
 
-async def find_due(
-    reader: Reader, kind: str, now: Instant, limit: int, full: Sequence[str] = ()
-) -> list[tuple[int, str]]:
-    """(id, lane) of due jobs, oldest first, but none of the lanes in `full`."""
-    names, lanes = listed("lane", full)
+async def find_due(reader: Reader, kind: str, now: Instant, limit: int) -> list[int]:
+    """The ids of due jobs, oldest first."""
     rows = await reader.all(
-        f"""
-        SELECT id, lane FROM outbox WHERE state = 'pending' AND kind = :kind AND due_at <= :now
-        {f"AND lane NOT IN {names}" if full else ""} ORDER BY due_at, id LIMIT :limit
+        """
+        SELECT id FROM outbox WHERE state = 'pending' AND kind = :kind AND due_at <= :now
+        ORDER BY due_at, id LIMIT :limit
         """,
         kind=kind,
         now=now,
         limit=limit,
-        **lanes,
     )
-    return [(row["id"], row["lane"]) for row in rows]
+    return [row["id"] for row in rows]
 
 
 async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot: str) -> Job | None:
@@ -70,7 +61,7 @@ async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot:
         """
         UPDATE outbox SET due_at = :until, attempts = attempts + 1, boot = :boot
         WHERE id = :id AND state = 'pending' AND due_at <= :now
-        RETURNING id, kind, key, lane, document_id, body, attempts
+        RETURNING id, kind, key, document_id, body, attempts
         """,
         id=job_id,
         now=now,
@@ -129,18 +120,6 @@ async def hasten(tx: Transaction, kind: str, now: Instant, error: str | None = N
     )
 
 
-async def drop_lane(tx: Transaction, lane: str, now: Instant, reason: str) -> int:
-    return await tx.run(
-        """
-        UPDATE outbox SET state = 'failed', finished_at = :now, last_error = :reason, body = NULL
-        WHERE state = 'pending' AND lane = :lane
-        """,
-        lane=lane,
-        now=now,
-        reason=reason,
-    )
-
-
 async def forget(tx: Transaction, document_id: str) -> None:
     """Everything queued or done for a document that is deleted; what is being worked ends without a trace."""
     await tx.run("DELETE FROM outbox WHERE document_id = :id", id=document_id)
@@ -149,6 +128,20 @@ async def forget(tx: Transaction, document_id: str) -> None:
 async def is_there(reader: Reader, job: Job) -> bool:
     """Whether the job has not been dropped while it was worked."""
     return await reader.one("SELECT 1 FROM outbox WHERE id = :id", id=job.id) is not None
+
+
+async def has_new_mail(reader: Reader, organisation_id: str, document_id: str) -> bool:
+    """Whether a mail about this own document of test mode has not been tried yet."""
+    rows = await reader.all(
+        """
+        SELECT 1 FROM outbox o JOIN document d ON d.id = o.document_id
+        WHERE o.document_id = :document_id AND o.kind = 'mail' AND o.state = 'pending' AND o.last_error IS NULL
+        AND d.organisation_id = :organisation_id AND d.mode = 'test' LIMIT 1
+        """,
+        organisation_id=organisation_id,
+        document_id=document_id,
+    )
+    return bool(rows)
 
 
 async def probe(tx: Transaction, kind: str, now: Instant) -> int:

@@ -6,13 +6,28 @@ from dataclasses import replace
 from typing import Any
 
 from esign.core import audit, webhook
+from esign.core.delivery import Delivery
 from esign.core.document import Document, Mode
+from esign.core.draft import over
 from esign.core.instant import DAY, Instant
 from esign.core.outcome import Event, Job, Mail, Outcome, RevokeLinks
 from esign.core.usage import Meter, Usage
 from esign.core.webhook import Webhook
 from esign.entropy import new_id, new_salt, new_token
-from esign.store import blobs, documents, events, links, outbox, usage, webhooks
+from esign.store import (
+    blobs,
+    challenges,
+    deliveries,
+    documents,
+    drafts,
+    events,
+    handoffs,
+    links,
+    outbox,
+    trails,
+    usage,
+    webhooks,
+)
 from esign.store.database import Transaction
 from esign.vault import Vault
 
@@ -34,12 +49,20 @@ async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault
         return before
     document = replace(outcome.document, revision=before.revision + 1)
     await documents.save(tx, document, before)
+    for recipient_id in over(before, document):
+        await drafts.forget(tx, recipient_id)
+        await handoffs.forget(tx, recipient_id)
     await _leave(tx, outcome, document, vault, now)
     return document
 
 
+async def note(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> None:
+    """Facts and work that leave the document as it is, its revision too."""
+    await _leave(tx, outcome, outcome.document, vault, now)
+
+
 async def _leave(tx: Transaction, outcome: Outcome, document: Document, vault: Vault, now: Instant) -> None:
-    await record(tx, document.id, outcome.events)
+    await record(tx, document.id, outcome.events, vault)
     await publish(tx, document, outcome.events, now)
     for job in outcome.jobs:
         await _queue(tx, document, job, vault, now)
@@ -61,14 +84,23 @@ def used(outcome: Outcome) -> Usage:
     )
 
 
-async def record(tx: Transaction, document_id: str, facts: tuple[Event, ...]) -> None:
+async def enter(tx: Transaction, document_id: str, fact: Event, vault: Vault) -> None:
+    """A fact about a document that stays as it is; `not_found` once it is deleted, for its trail ends there."""
+    await documents.get(tx, document_id)
+    await record(tx, document_id, (fact,), vault)
+
+
+async def record(tx: Transaction, document_id: str, facts: tuple[Event, ...], vault: Vault) -> None:
     """Add facts to the audit trail of a document."""
+    if not facts:
+        return
     seq, previous = await events.head(tx, document_id)
     for event in facts:
         seq += 1
         line = audit.entry(event, document_id, seq, previous, new_salt())
         await events.append(tx, line)
         previous = line.hash
+    await trails.save_head(tx, document_id, seq, previous, vault)
 
 
 async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...], now: Instant) -> None:
@@ -78,10 +110,12 @@ async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...],
         return
     subscribers = await webhooks.find(tx, document.organisation_id, document.mode)
     so_far = await events.count(tx, document.id, webhook.PUBLISHED)  # with these, which are recorded by now
+    offered: list[Delivery] = []
     for number, event in enumerate(published, so_far - len(published) + 1):
         body = webhook.payload(event, new_id("evt", now), number, document)
         await events.publish(tx, body, document.organisation_id, document.id, now)
-        await _offer(tx, body, subscribers, document.id, now)
+        offered += _offered(body, subscribers, now)
+    await deliveries.add(tx, offered)
 
 
 async def announce(
@@ -89,41 +123,42 @@ async def announce(
 ) -> None:
     """Publish an event that is about no document."""
     await events.publish(tx, body, organisation_id, None, now)
-    await _offer(tx, body, await webhooks.find(tx, organisation_id, mode), None, now)
+    await deliveries.add(tx, _offered(body, await webhooks.find(tx, organisation_id, mode), now))
 
 
-async def _offer(
-    tx: Transaction,
-    body: dict[str, Any],
-    subscribers: Sequence[Webhook],
-    document_id: str | None,
-    now: Instant,
-) -> None:
-    for subscriber in subscribers:
-        if subscriber.wants(body["type"]):
-            await outbox.add(
-                tx,
-                "webhook",
-                f"{body['id']}:{subscriber.id}",
-                now,
-                lane=subscriber.id,
-                document_id=document_id,
-                body=json.dumps({"event": body["id"], "webhook": subscriber.id}).encode(),
-            )
+def _offered(body: dict[str, Any], subscribers: Sequence[Webhook], now: Instant) -> list[Delivery]:
+    """A delivery for everybody who wants it."""
+    return [
+        deliveries.a_delivery(subscriber.id, body["id"], body["type"], now)
+        for subscriber in subscribers
+        if subscriber.wants(body["type"])
+    ]
 
 
 async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, now: Instant) -> None:
     if isinstance(job, RevokeLinks):
         await links.revoke(tx, job.recipient_id, now)
+        await challenges.forget(tx, job.recipient_id)
+        await drafts.forget(tx, job.recipient_id)
+        await handoffs.forget(tx, job.recipient_id)
         return
     if not isinstance(job, Mail):
         await outbox.requeue_seal(tx, document.id, now)
         return
     token = None
-    if job.recipient_id is not None:
+    if job.recipient_id is not None and job.code is None:
         token = new_token()
         await links.add(tx, token, links.Link(job.recipient_id, document.id, "recipient"), now)
-    letter = {"letter": job.letter, "recipient": job.recipient_id, "token": token, "message": job.message}
+    letter: dict[str, Any] = {
+        "letter": job.letter,
+        "recipient": job.recipient_id,
+        "token": token,
+        "message": job.message,
+    }
+    if job.code is not None:
+        letter |= {"code": job.code, "until": job.until}
+    if job.about is not None:
+        letter |= {"about": job.about, "to": job.to}
     body = json.dumps(letter).encode()
     await outbox.add(
         tx,

@@ -75,6 +75,31 @@ class Readers:
             self._loop.call_soon(self._start)
 
 
+class Points:
+    """Reads of one row by its key, at once and on the thread of the loop: for what every request asks.
+
+    It sees what is committed, like every reader; a page that is not in memory is a read of the disk that all wait for.
+    """
+
+    def __init__(self, path: Path, pragmas: Iterable[str]) -> None:
+        self._connection: sqlite3.Connection | None = connect(path, pragmas)
+
+    async def all(self, sql: str, **values: Any) -> list[Row]:
+        """Raises Problem `unavailable` once it is closed."""
+        if self._connection is None:
+            raise Problem("unavailable")
+        return self._connection.execute(sql, values).fetchall()
+
+    async def one(self, sql: str, **values: Any) -> Row | None:
+        rows = await self.all(sql, **values)
+        return rows[0] if rows else None
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
 def answered(connection: sqlite3.Connection, asked: Asked) -> Answered:
     sql, values, future = asked
     try:

@@ -1,12 +1,12 @@
 """Templates: one row each, their roles and fields as JSON, since nothing asks for one of them alone."""
 
-import unicodedata
 from typing import Any, Protocol
 
 import orjson
 
 from esign.core.document import Mode, Reminders, Role
 from esign.core.errors import Problem
+from esign.core.folding import fold
 from esign.core.template import Template, TemplateRole
 from esign.store import blobs
 from esign.store.database import Row, Transaction
@@ -57,7 +57,7 @@ async def find_page(
         """,
         organisation_id=organisation_id,
         mode=mode.value,
-        created_at=after.created_at if after else 2**62,
+        created_at=after.at if after else 2**62,
         id=after.id if after else "",
         pattern=None if q is None else pattern(q),
         limit=limit,
@@ -97,11 +97,6 @@ async def save(tx: Transaction, template: Template, before: Template) -> None:
 async def delete(tx: Transaction, template_id: str) -> None:
     """Its file content stays while a document refers to it."""
     await tx.run("DELETE FROM template WHERE id = :id", id=template_id)
-
-
-def fold(text: str) -> str:
-    """Text as it is compared: letters of any width and case alike."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def pattern(q: str) -> str:

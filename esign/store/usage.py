@@ -57,3 +57,16 @@ async def emails(reader: Reader, organisation_id: str, day: int) -> int:
         day=day,
     )
     return int(row["sent"] or 0) if row else 0
+
+
+async def documents_sent(reader: Reader, organisation_id: str, first_day: int) -> int:
+    """The live documents sent since that day."""
+    row = await reader.one(
+        """
+        SELECT sum(documents_sent) AS sent FROM usage
+        WHERE organisation_id = :organisation_id AND mode = 'live' AND day >= :first_day
+        """,
+        organisation_id=organisation_id,
+        first_day=first_day,
+    )
+    return int(row["sent"] or 0) if row else 0

@@ -8,7 +8,8 @@ from esign.store.database import Database, Row, Transaction
 
 # The tables that grow; walking through one of them is what an index is for.
 WALK = re.compile(
-    r"SCAN (document|recipient|outbox|link|event|audit|idempotency|kept_mail|api_key|template|blob|d|r|k|done)\b"
+    r"SCAN (document|recipient|outbox|link|event|audit|idempotency|kept_mail|api_key|template|blob|challenge|proof"
+    r"|draft|delivery|attempt|webhook|next|d|r|k|done)\b"
 )
 
 

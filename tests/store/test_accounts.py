@@ -7,8 +7,9 @@ import pytest
 
 from esign.core import apikey
 from esign.core.account import Organisation
-from esign.core.apikey import ApiKey, Scope
-from esign.core.document import Mode
+from esign.core.apikey import COMMAND_LINE, ApiKey, Scope
+from esign.core.document import Actor, Mode
+from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.entropy import new_key_secret
 from esign.store import accounts
@@ -45,6 +46,7 @@ async def test_the_first_organisation_is_the_oldest(db: Database) -> None:
         an_api_key(),
         an_api_key(mode=Mode.TEST, scopes=frozenset(), expires_at=NOW + DAY),
         an_api_key(scopes=frozenset({Scope.DOCUMENTS_READ, Scope.WEBHOOKS_WRITE}), name="Ünï"),
+        an_api_key(created_by=Actor("member", "mem_1", "Mira Okafor", "mira@example.com")),
     ],
 )
 async def test_a_key_is_found_by_its_hash_with_the_plan_of_its_organisation(
@@ -120,6 +122,57 @@ async def test_revoked_and_expired_keys_do_not_count_as_active(
     assert await accounts.count_active_keys(db, organisation.id, NOW) == 2
     assert await accounts.count_active_keys(db, organisation.id, NOW - 1) == 3
     assert await accounts.count_active_keys(db, "org_other", NOW) == 0
+
+
+async def test_a_key_made_before_its_maker_was_noted_is_the_command_line_s(
+    db: Database, organisation: Organisation
+) -> None:
+    key = an_api_key(created_by=Actor("member", "mem_1", "Mira"))
+    await add(db, key)
+    await db.write(lambda tx: tx.run("UPDATE api_key SET created_by = NULL"))
+    assert (await accounts.get_key(db, key.id)).created_by == COMMAND_LINE
+    with pytest.raises(Problem, match="not_found"):
+        await accounts.get_key(db, "key_other")
+
+
+async def test_valid_keys_are_found_by_when_they_expire(db: Database, organisation: Organisation) -> None:
+    keys = [an_api_key(expires_at=NOW + n if n else None) for n in (3, 1, 2, 4, 0, -1)]
+    for key in keys:
+        await add(db, key)
+    await db.write(lambda tx: accounts.revoke_key(tx, keys[2].id, NOW))
+    await db.write(lambda tx: accounts.note_expiry(tx, keys[0].id, 14))
+    found = await accounts.find_expiring_keys(db, NOW, NOW + 3)
+    assert found == [keys[1], replace(keys[0], expiry_notice=14)]
+
+
+async def test_valid_keys_are_found_by_their_last_use_or_else_their_making(
+    db: Database, organisation: Organisation
+) -> None:
+    used, made, newer, used_since, expired, revoked = (
+        an_api_key(created_at=NOW - 9, name="used"),
+        an_api_key(created_at=NOW),
+        an_api_key(created_at=NOW + 1),
+        an_api_key(created_at=NOW - 9),
+        an_api_key(created_at=NOW - 9, expires_at=NOW + 5),
+        an_api_key(created_at=NOW - 9),
+    )
+    for key in (used, made, newer, used_since, expired, revoked):
+        await add(db, key)
+    await db.write(lambda tx: accounts.touch_key(tx, used.id, NOW - 1, None))
+    await db.write(lambda tx: accounts.touch_key(tx, used_since.id, NOW + 1, None))
+    await db.write(lambda tx: accounts.revoke_key(tx, revoked.id, NOW))
+    await db.write(lambda tx: accounts.note_unused(tx, made.id, 2, NOW + 3))
+    found = {key.id: key for key in await accounts.find_unused_keys(db, NOW, NOW + 5)}
+    assert found.keys() == {used.id, made.id}
+    assert found[made.id] == replace(made, unused_notices=2, unused_noticed_at=NOW + 3)
+
+
+async def test_keys_near_their_end_are_found_along_an_index(db: Database) -> None:
+    expiring = await steps(db, lambda tx: accounts.find_expiring_keys(tx, NOW, NOW + DAY))
+    unused = await steps(db, lambda tx: accounts.find_unused_keys(tx, NOW, NOW))
+    assert any("api_key_expiring" in step for step in expiring), expiring
+    assert any("api_key_unused" in step for step in unused), unused
+    assert not any(step.startswith("SCAN") for step in [*expiring, *unused])
 
 
 async def test_the_key_of_a_request_is_found_along_an_index(db: Database) -> None:

@@ -18,7 +18,7 @@ from esign.store import database
 from esign.store.database import FILE, GROUP, WAITING, Database, Transaction, opened
 from esign.store.failures import StorageFailed
 from esign.store.locks import server_lock
-from esign.store.readers import Readers
+from esign.store.readers import Points, Readers
 from tests.store.files import modes
 
 
@@ -391,7 +391,8 @@ class Refusing:
 async def refusing_checkpoints(path: Path, code: int) -> AsyncIterator[tuple[Database, Refusing]]:
     database.prepare(path)
     writer: Any = Refusing(await database.connect(path, database.PRAGMAS + database.WRITER_PRAGMAS), code)
-    db = Database(path, writer, Readers(path, 1, database.PRAGMAS))
+    points = Points(path, database.PRAGMAS)
+    db = Database(path, writer, Readers(path, 1, database.PRAGMAS), points)
     try:
         await db.write(put_table)
         yield db, writer
@@ -555,3 +556,24 @@ async def test_every_file_is_for_its_owner_alone(tmp_path: Path) -> None:
         os.umask(usual)
     assert set(found) == {FILE, FILE + "-wal", FILE + "-shm", "write.lock", "lock"}
     assert set(found.values()) == {0o600}
+
+
+# ---------- points ----------
+
+
+async def test_a_point_read_sees_each_commit_at_once_and_cannot_write(pairs: Database) -> None:
+    for n in range(20):
+        await put(pairs, n)
+        row = await pairs.points.one("SELECT max(n) AS newest FROM pair")
+        assert row is not None and row["newest"] == n
+    assert await pairs.points.one("SELECT n FROM pair WHERE n = :n", n=99) is None
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        await pairs.points.one("DELETE FROM pair")
+
+
+async def test_after_the_end_a_point_read_is_refused(tmp_path: Path) -> None:
+    async with opened(tmp_path / FILE) as db:
+        pass
+    with pytest.raises(Problem) as refused:
+        await db.points.one("SELECT 1")
+    assert refused.value.code == "unavailable"

@@ -1,6 +1,6 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -30,7 +30,6 @@ from esign.core.instant import DAY
 from esign.entropy import new_id
 from esign.store import documents, due
 from esign.store.database import Database, Transaction
-from esign.store.documents import Place
 from tests.factories import NOW, a_document, a_recipient, an_organisation, store_organisation
 from tests.store.plans import steps, walks
 
@@ -116,7 +115,7 @@ contents = st.builds(
         st.lists(words, max_size=3).map(tuple),
     ),
     created_by=st.builds(Actor, words, maybe(words), maybe(words), maybe(words)),
-    created_at=instants,
+    created_at=st.integers(0, 2**50),
     updated_at=instants,
     status=st.sampled_from(Status),
     revision=st.integers(1, 1000),
@@ -246,53 +245,6 @@ async def test_a_document_that_is_gone_cannot_be_saved(db: Database, organisatio
         await db.write(lambda tx: documents.save(tx, document, document))
 
 
-# ---------- lists ----------
-
-
-def numbered(count: int, **changes: Any) -> list[Document]:
-    """Newest first; always three of the same moment."""
-    made = [a_document(**{"created_at": NOW + n // 3, "title": str(n), **changes}) for n in range(count)]
-    return sorted(made, key=lambda d: (d.created_at, d.id), reverse=True)
-
-
-@pytest.mark.parametrize("limit", [1, 4, 7, 100])
-async def test_a_list_is_read_page_by_page_while_documents_are_added(
-    db: Database, organisation: Organisation, limit: int
-) -> None:
-    await store_organisation(db, an_organisation(id="org_other"))
-    made = numbered(20)
-    await add(db, *made, *numbered(3, mode=Mode.TEST), *numbered(3, organisation_id="org_other"))
-    seen: list[Document] = []
-    after: Place | None = None
-    while page := await documents.find_page(db, organisation.id, Mode.LIVE, limit, after):
-        assert len(page) <= limit
-        seen += page
-        after = Place(page[-1].created_at, page[-1].id)
-        await add(db, a_document(created_at=NOW + 1000))
-    assert seen == made
-
-
-async def test_a_list_brings_the_recipients_of_each_document_in_order(
-    db: Database, organisation: Organisation
-) -> None:
-    made = [a_document(*[a_recipient(f"{n} {m}") for m in range(n)], created_at=NOW - n) for n in range(1, 4)]
-    nobody = replace(a_document(created_at=NOW - 9), recipients=())
-    await add(db, *made, nobody)
-    assert await documents.find_page(db, organisation.id, Mode.LIVE, 10) == [*made, nobody]
-
-
-@pytest.mark.parametrize("wanted", [(Status.SENT,), (Status.DRAFT, Status.COMPLETED), tuple(Status), ()])
-async def test_a_list_keeps_to_the_statuses_asked_for(
-    db: Database, organisation: Organisation, wanted: tuple[Status, ...]
-) -> None:
-    made = [a_document(status=status, created_at=NOW - n) for n, status in enumerate([*Status, *Status])]
-    await add(db, *made)
-    kept = [document for document in made if not wanted or document.status in wanted]
-    assert await documents.find_page(db, organisation.id, Mode.LIVE, 100, statuses=wanted) == kept
-    after = Place(kept[1].created_at, kept[1].id)
-    assert await documents.find_page(db, organisation.id, Mode.LIVE, 2, after, wanted) == kept[2:4]
-
-
 # ---------- what is late ----------
 
 
@@ -326,30 +278,40 @@ async def test_reminders_are_due_from_their_date_on_the_oldest_first(
     assert await due.find_reminders_due(db, NOW, 1) == [(document.id, before)]
 
 
-# ---------- plans ----------
+@pytest.mark.parametrize("status", [Status.COMPLETED, Status.CANCELLED])
+async def test_what_ended_by_then_is_found_the_oldest_first_and_by_how_it_ended(
+    db: Database, organisation: Organisation, status: Status
+) -> None:
+    ends: list[Literal["completed_at", "closed_at"]] = ["completed_at", "closed_at"]
+    when, never = ends if status is Status.COMPLETED else reversed(ends)
+    made = [a_document(status=status, **{when: NOW + n}) for n in (0, -5, 1)]
+    other = a_document(status=status, mode=Mode.TEST, **{when: NOW})
+    await add(db, *made, other, a_document())
+    assert await due.find_ended(db, organisation.id, Mode.LIVE, when, NOW, 10) == [made[1].id, made[0].id]
+    assert await due.find_ended(db, organisation.id, Mode.LIVE, when, NOW, 1) == [made[1].id]
+    assert await due.find_ended(db, organisation.id, Mode.TEST, when, NOW, 10) == [other.id]
+    assert await due.find_ended(db, organisation.id, Mode.LIVE, never, NOW, 10) == []
+
+
+# ---------- plans; those of lists are in test_plans ----------
 
 ORG = a_document().organisation_id
 QUERIES: dict[str, tuple[str, Callable[[Transaction], Awaitable[object]]]] = {
-    "newest": ("document_newest", lambda tx: documents.find_page(tx, ORG, Mode.LIVE, 25)),
-    "next page": (
-        "document_newest",
-        lambda tx: documents.find_page(tx, ORG, Mode.LIVE, 25, Place(NOW, "doc_1")),
-    ),
-    "by status": (
-        "document_by_status",
-        lambda tx: documents.find_page(tx, ORG, Mode.LIVE, 25, Place(NOW, "doc_1"), (Status.SENT,)),
-    ),
-    "by two statuses": (
-        "document_",
-        lambda tx: documents.find_page(tx, ORG, Mode.LIVE, 25, None, (Status.SENT, Status.SEALING)),
-    ),
     "expired": ("document_expiring", lambda tx: due.find_expired(tx, NOW, 500)),
+    "completed": (
+        "document_completed",
+        lambda tx: due.find_ended(tx, ORG, Mode.LIVE, "completed_at", NOW, 100),
+    ),
+    "closed": (
+        "document_closed",
+        lambda tx: due.find_ended(tx, ORG, Mode.LIVE, "closed_at", NOW, 100),
+    ),
     "reminders": ("recipient_to_remind", lambda tx: due.find_reminders_due(tx, NOW, 500)),
 }
 
 
 @pytest.mark.parametrize("name", QUERIES)
-async def test_lists_and_due_dates_are_read_along_an_index(db: Database, name: str) -> None:
+async def test_due_dates_are_read_along_an_index(db: Database, name: str) -> None:
     index, query = QUERIES[name]
     plan = await steps(db, query)
     assert any(f"USING INDEX {index}" in step or f"USING COVERING INDEX {index}" in step for step in plan), (
@@ -365,12 +327,6 @@ async def test_one_document_is_read_by_its_key(db: Database) -> None:
 
     assert await walks(db, get) == []
     assert len(await steps(db, get)) <= 3
-
-
-async def test_the_page_is_cut_before_recipients_are_looked_up(db: Database) -> None:
-    plan = await steps(db, QUERIES["newest"][1])
-    inner = plan[: next(n for n, step in enumerate(plan) if step.startswith(("SEARCH r", "SCAN d")))]
-    assert not [step for step in inner if "TEMP B-TREE" in step], plan
 
 
 async def test_documents_waiting_for_their_seal_are_not_searched_among_all(db: Database) -> None:

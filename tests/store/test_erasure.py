@@ -1,12 +1,13 @@
 """What is left of a document that was deleted."""
 
 import json
+from dataclasses import replace
 
 from esign.core import audit, ending, lifecycle
 from esign.core.account import Organisation
 from esign.core.document import Document, Recipient
 from esign.core.outcome import Outcome
-from esign.store import documents, events, idempotency, links, mails, outbox, outcomes, webhooks
+from esign.store import deliveries, documents, events, idempotency, links, mails, outbox, outcomes, webhooks
 from esign.store.database import Database, Transaction
 from esign.store.erasure import erase
 from esign.store.mails import KeptMail
@@ -33,8 +34,11 @@ async def delete(db: Database, vault: Vault, document: Document) -> None:
     await db.write(lambda tx: erase(tx, outcome, document, vault, LATER))
 
 
-async def keep(db: Database, key: str) -> None:
+async def keep(db: Database, key: str, document: Document | None = None) -> None:
+    """A kept mail; one of test mode where its `document` is named."""
     mail = KeptMail(f"mail_{key}", f"<eml.{key}@h>", "Ana", "Hello", b"", NOW)
+    if document is not None:
+        mail = replace(mail, organisation_id=document.organisation_id, document_id=document.id)
     await db.write(lambda tx: mails.keep(tx, mail))
 
 
@@ -45,6 +49,7 @@ async def test_only_the_document_itself_is_erased(
     await keep(db, f"invite.{gone.recipients[0].id}.1")
     await keep(db, f"expired.{gone.id}")
     await keep(db, f"invite.{stays.recipients[0].id}.1")
+    await keep(db, "any.letter", gone)
     before = await events.trail(db, stays.id)
     await delete(db, vault, gone)
     for table in ("recipient", "link", "document_blob", "outbox", "event"):
@@ -74,13 +79,13 @@ async def test_one_event_is_left_and_only_its_deliveries(
     webhook = a_webhook()
     await db.write(lambda tx: webhooks.add(tx, webhook))
     document = await cancelled(db, vault)
-    assert len(await outbox.pending(db, "webhook")) == 4
+    assert len(await deliveries.pending(db, webhook.id)) == 4
     await delete(db, vault, document)
     (row,) = await db.all("SELECT body FROM event")
     event = json.loads(row["body"])
     assert (event["type"], event["sequence"]) == ("document.deleted", 5)
     assert event["data"] == {"document": {"id": document.id, "externalId": None}}
-    assert await outbox.pending(db, "webhook") == [(f"{event['id']}:{webhook.id}", None)]
+    assert [left.event_id for left in await deliveries.pending(db, webhook.id)] == [event["id"]]
 
 
 async def test_answers_about_it_keep_their_id_and_status(
@@ -117,5 +122,6 @@ async def test_everything_is_found_along_an_index(db: Database, vault: Vault) ->
     assert await walks(db, lambda tx: events.forget(tx, "doc_1")) == []
     assert await walks(db, lambda tx: outbox.forget(tx, "doc_1")) == []
     assert await walks(db, lambda tx: mails.forget(tx, "eml.invite.rcp_1")) == []
+    assert await walks(db, lambda tx: mails.forget_document(tx, "org_1", "doc_1")) == []
     assert await walks(db, lambda tx: idempotency.reduce(tx, "doc_1", "draft", vault)) == []
     assert await walks(db, lambda tx: links.revoke(tx, "rcp_1", NOW)) == []

@@ -9,6 +9,7 @@ from esign.core.account import Organisation
 from esign.core.outcome import Event
 from esign.store import events, outcomes
 from esign.store.database import Database
+from esign.vault import Vault
 from tests.factories import NOW, ORGANISATION, ORIGIN, SENDER
 from tests.store.plans import walks
 
@@ -26,8 +27,11 @@ FACTS = tuple(
 )
 
 
+VAULT = Vault(bytes(range(32)))
+
+
 async def record(db: Database, document_id: str, *facts: Event) -> None:
-    await db.write(lambda tx: outcomes.record(tx, document_id, facts))
+    await db.write(lambda tx: outcomes.record(tx, document_id, facts, VAULT))
 
 
 async def run(db: Database, sql: str) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from esign.store import migrate
+from esign.store import migrate, words
 from esign.store.database import FILE, opened
 
 NEWEST = migrate.scripts()[-1][0]
@@ -112,3 +112,36 @@ async def test_a_file_that_is_no_database_is_refused_and_not_touched(tmp_path: P
     with pytest.raises(sqlite3.DatabaseError, match="not a database"):
         await make(path)
     assert files(tmp_path) == before
+
+
+def test_deliveries_that_waited_as_jobs_still_wait(tmp_path: Path) -> None:
+    """Version 4 gave deliveries a table of their own."""
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as connection:
+        words.register(connection)
+        for number, script in migrate.scripts():
+            if number == 4:
+                connection.execute(
+                    "INSERT INTO organisation VALUES ('org_1', 'N', 'en', 'UTC', NULL, '#', NULL, 0)"
+                )
+                connection.execute(
+                    "INSERT INTO event VALUES ('evt_1', 'org_1', 'live', NULL, NULL, 'document.sent', 1, x'7b7d')"
+                )
+                columns = "kind, key, lane, body, state, due_at, attempts, last_error, created_at"
+                for key, state in (
+                    ("evt_1:wh_1", "pending"),
+                    ("evt_1:wh_2", "done"),
+                    ("evt_gone:wh_1", "pending"),
+                ):
+                    job = ("webhook", key, "wh", b"{}", state, 9, 2, "status 500", 3)
+                    connection.execute(f"INSERT INTO outbox ({columns}) VALUES ({'?, ' * 8}?)", job)
+            if number <= 4:
+                connection.executescript(script)
+        rows = connection.execute(
+            "SELECT webhook_id, event_id, event_type, status, created_at, due_at, tries, last_error FROM delivery"
+        ).fetchall()
+        assert rows == [("wh_1", "evt_1", "document.sent", "pending", 3, 9, 2, "status 500")]
+        assert connection.execute("SELECT length(id), substr(id, 1, 4) FROM delivery").fetchone() == (
+            30,
+            "dlv_",
+        )
+        assert connection.execute("SELECT 1 FROM outbox").fetchall() == []

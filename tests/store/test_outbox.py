@@ -2,12 +2,15 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from esign.core.account import Organisation
+from esign.core.document import Mode
 from esign.core.instant import DAY, MINUTE, Instant
 from esign.store import outbox
 from esign.store.database import Database, Transaction
 from esign.store.outbox import Job
-from tests.factories import NOW
-from tests.store.plans import walks
+from esign.vault import Vault
+from tests.factories import NOW, a_document, store
+from tests.store.plans import steps, walks
 
 LEASE = 5 * MINUTE
 
@@ -16,8 +19,8 @@ async def add(db: Database, key: str, at: Instant = NOW, kind: str = "mail", **m
     await db.write(lambda tx: outbox.add(tx, kind, key, at, body=key.encode(), **more))
 
 
-async def due(db: Database, at: Instant, kind: str = "mail", limit: int = 10, *full: str) -> list[int]:
-    return [job_id for job_id, _ in await outbox.find_due(db, kind, at, limit, full)]
+async def due(db: Database, at: Instant, kind: str = "mail", limit: int = 10) -> list[int]:
+    return await outbox.find_due(db, kind, at, limit)
 
 
 async def claim(db: Database, job_id: int, at: Instant = NOW, boot: str = "first") -> Job | None:
@@ -39,14 +42,9 @@ async def state(db: Database, key: str) -> tuple[str, int, str | None, bytes | N
 
 
 async def test_a_job_is_due_at_once_and_brings_what_it_was_given(db: Database) -> None:
-    await add(db, "a", lane="left", document_id="doc_1")
-    assert await outbox.find_due(db, "mail", NOW, 10) == [(1, "left")]
-    assert await claim(db, 1) == Job(1, "mail", "a", "left", "doc_1", b"a", 1)
-
-
-async def test_without_a_lane_of_its_own_a_job_shares_that_of_its_kind(db: Database) -> None:
-    await add(db, "a", kind="seal")
-    assert await outbox.find_due(db, "seal", NOW, 10) == [(1, "seal")]
+    await add(db, "a", document_id="doc_1")
+    assert await outbox.find_due(db, "mail", NOW, 10) == [1]
+    assert await claim(db, 1) == Job(1, "mail", "a", "doc_1", b"a", 1)
 
 
 async def test_the_same_key_is_queued_once_for_ever(db: Database) -> None:
@@ -65,16 +63,6 @@ async def test_due_jobs_come_oldest_first_and_only_of_their_kind(db: Database) -
     assert await due(db, NOW) == [2, 1, 3]
     assert await due(db, NOW, "mail", 2) == [2, 1]
     assert await due(db, NOW + 1) == [2, 1, 3, 4]
-
-
-async def test_a_full_lane_does_not_hide_the_jobs_of_others(db: Database) -> None:
-    for n in range(6):
-        await add(db, f"slow {n}", kind="webhook", lane="slow")
-    await add(db, "fast", kind="webhook", lane="fast")
-    await add(db, "third", kind="webhook", lane="third")
-    assert await due(db, NOW, "webhook", 6) == [1, 2, 3, 4, 5, 6]
-    assert await due(db, NOW, "webhook", 6, "slow") == [7, 8]
-    assert await due(db, NOW, "webhook", 6, "slow", "fast") == [8]
 
 
 async def test_a_claimed_job_is_hidden_until_its_lease_ends(db: Database) -> None:
@@ -137,7 +125,7 @@ async def test_after_a_crash_what_the_lost_run_had_claimed_is_due_at_once_and_no
     await claimed(db, "ended", boot="first")
     postponed = await claimed(db, "postponed", boot="first")
     await db.write(lambda tx: outbox.postpone(tx, postponed, NOW + DAY, "busy"))
-    ended = Job(3, "mail", "ended", "mail", None, b"", 1)
+    ended = Job(3, "mail", "ended", None, b"", 1)
     await db.write(lambda tx: outbox.finish(tx, ended, NOW))
 
     assert await db.write(lambda tx: outbox.release(tx, "second", NOW + 1)) == 1
@@ -182,14 +170,6 @@ async def test_a_kind_is_stuck_while_a_job_of_it_fails_and_no_later_one_is_done(
     assert not await outbox.is_stuck(db, "mail", 1)
 
 
-async def test_a_dropped_lane_leaves_the_others(db: Database) -> None:
-    await add(db, "a", kind="webhook", lane="wh_1")
-    await add(db, "b", kind="webhook", lane="wh_2")
-    assert await db.write(lambda tx: outbox.drop_lane(tx, "wh_1", NOW, "webhook deleted")) == 1
-    assert await state(db, "a") == ("failed", 0, "webhook deleted", None)
-    assert await due(db, NOW, "webhook") == [2]
-
-
 @pytest.mark.parametrize("before", ["never queued", "waiting", "running", "done", "failed"])
 async def test_a_document_that_waits_for_its_seal_always_has_one_job_for_it(
     db: Database, before: str
@@ -232,13 +212,11 @@ async def test_a_kind_without_work_has_no_next_date(db: Database) -> None:
 
 QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "due": lambda tx: outbox.find_due(tx, "mail", NOW, 4),
-    "due in other lanes": lambda tx: outbox.find_due(tx, "webhook", NOW, 4, ["a", "b"]),
     "claim": lambda tx: outbox.claim(tx, 1, NOW, LEASE, "first"),
     "release": lambda tx: outbox.release(tx, "first", NOW),
     "hasten": lambda tx: outbox.hasten(tx, "seal", NOW),
     "probe": lambda tx: outbox.probe(tx, "seal", NOW),
     "stuck": lambda tx: outbox.is_stuck(tx, "mail", 3),
-    "drop": lambda tx: outbox.drop_lane(tx, "wh_1", NOW, "gone"),
     "requeue": lambda tx: outbox.requeue_seal(tx, "doc_1", NOW),
     "next": lambda tx: outbox.next_due(tx, "mail"),
     "pending": lambda tx: outbox.pending(tx, "mail"),
@@ -249,3 +227,22 @@ QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
 @pytest.mark.parametrize("name", QUERIES)
 async def test_no_look_at_the_queue_walks_through_it(db: Database, name: str) -> None:
     assert await walks(db, QUERIES[name]) == []
+
+
+async def test_a_mail_is_new_until_it_was_tried_and_only_to_its_owner_in_test_mode(
+    db: Database, vault: Vault, organisation: Organisation
+) -> None:
+    tested = await store(db, vault, a_document(mode=Mode.TEST))
+    live = await store(db, vault, a_document())
+    for document in (tested, live):
+        await add(db, f"mail:{document.id}", document_id=document.id)
+        await add(db, f"webhook:{document.id}", kind="webhook", document_id=document.id)
+    assert await outbox.has_new_mail(db, organisation.id, tested.id)
+    assert not await outbox.has_new_mail(db, organisation.id, live.id)
+    assert not await outbox.has_new_mail(db, "org_other", tested.id)
+    job = await claim(db, (await due(db, NOW))[0])
+    assert job is not None and await outbox.has_new_mail(db, organisation.id, tested.id)
+    await db.write(lambda tx: outbox.postpone(tx, job, NOW + 5, "busy"))
+    assert not await outbox.has_new_mail(db, organisation.id, tested.id)
+    plan = await steps(db, lambda tx: outbox.has_new_mail(tx, "org_1", "doc_1"))
+    assert not any("SCAN" in step for step in plan), plan

@@ -28,7 +28,7 @@ from tests.factories import (
 )
 
 LATER = NOW + 5
-TABLES = ("document", "recipient", "audit", "event", "outbox", "link", "usage", "document_blob")
+TABLES = ("document", "recipient", "audit", "event", "outbox", "delivery", "link", "usage", "document_blob")
 
 
 async def save(db: Database, vault: Vault, outcome: Outcome, before: Document) -> Document:
@@ -199,7 +199,7 @@ async def test_a_mail_to_the_sender_carries_no_link(
     assert len(await db.all("SELECT hash FROM link")) == before
 
 
-async def test_each_subscriber_gets_each_event_it_asked_for_in_its_own_lane(
+async def test_each_subscriber_gets_each_event_it_asked_for_once(
     db: Database, vault: Vault, organisation: Organisation
 ) -> None:
     everything_ = await subscribe(db)
@@ -210,16 +210,19 @@ async def test_each_subscriber_gets_each_event_it_asked_for_in_its_own_lane(
     sent = await send(db, vault)
 
     ids = {event["type"]: event["id"] for event in await published(db)}
-    jobs = await queued(db, "webhook")
+    queued_ = await db.all("SELECT * FROM delivery ORDER BY number")
     expected = [
         (everything_, ids["document.created"]),
         (everything_, ids["document.sent"]),
         (some, ids["document.sent"]),
         (everything_, ids["recipient.sent"]),
     ]
-    assert [(row["lane"], row["key"].split(":")[0]) for row in jobs] == expected
-    assert [json.loads(row["body"]) for row in jobs] == [{"event": e, "webhook": w} for w, e in expected]
-    assert {row["document_id"] for row in jobs} == {sent.id}
+    assert [(row["webhook_id"], row["event_id"]) for row in queued_] == expected
+    types = {event_id: event_type for event_type, event_id in ids.items()}
+    assert all(row["event_type"] == types[row["event_id"]] for row in queued_)
+    assert {(row["status"], row["tries"], row["attempt_count"]) for row in queued_} == {("pending", 0, 0)}
+    assert len({row["id"] for row in queued_}) == len(queued_)
+    assert await documents.get(db, sent.id) == sent
 
 
 async def test_test_documents_reach_only_test_webhooks(
@@ -228,7 +231,7 @@ async def test_test_documents_reach_only_test_webhooks(
     await subscribe(db)
     mine = await subscribe(db, mode=Mode.TEST)
     await send(db, vault, mode=Mode.TEST)
-    assert {row["lane"] for row in await queued(db, "webhook")} == {mine}
+    assert {row["webhook_id"] for row in await db.all("SELECT webhook_id FROM delivery")} == {mine}
     assert {event["mode"] for event in await published(db)} == {"test"}
 
 

@@ -202,5 +202,5 @@ async def test_an_event_about_a_template_is_kept_and_queued_for_whoever_wants_it
     [event] = await db.all("SELECT * FROM event")
     assert (event["document_id"], event["sequence"], event["type"]) == (None, None, "template.deleted")
     assert json.loads(event["body"]) == body
-    [job] = await db.all("SELECT * FROM outbox")
-    assert (job["kind"], job["lane"], job["document_id"]) == ("webhook", wants.id, None)
+    [made] = await db.all("SELECT * FROM delivery")
+    assert (made["webhook_id"], made["event_id"], made["status"]) == (wants.id, "evt_1", "pending")

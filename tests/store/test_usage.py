@@ -40,6 +40,14 @@ async def test_mails_of_a_day_count_in_both_modes(
     assert await usage.emails(db, organisation.id, day) == sent
 
 
+async def test_live_documents_sent_since_a_day_are_summed(db: Database, organisation: Organisation) -> None:
+    for day in (9, 10, 11):
+        await add(db, Usage(documents_sent=day, documents_created=100), day=day)
+    await add(db, Usage(documents_sent=1000), day=10, mode=Mode.TEST)
+    assert await usage.documents_sent(db, organisation.id, 10) == 21
+    assert await usage.documents_sent(db, organisation.id, 12) == 0
+
+
 async def test_nothing_is_written_for_nothing(db: Database, organisation: Organisation) -> None:
     await add(db, Usage())
     assert await db.all("SELECT * FROM usage") == []
@@ -48,6 +56,7 @@ async def test_nothing_is_written_for_nothing(db: Database, organisation: Organi
 async def test_days_are_found_along_the_key(db: Database) -> None:
     found = await steps(db, lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 366))
     found += await steps(db, lambda tx: usage.emails(tx, ORGANISATION, 1))
+    found += await steps(db, lambda tx: usage.documents_sent(tx, ORGANISATION, 1))
     assert all(step.startswith("SEARCH usage") for step in found), found
 
 

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 from esign.core.account import Organisation
 from esign.core.document import Mode
 from esign.core.webhook import Webhook
@@ -50,26 +48,3 @@ async def test_only_the_own_webhook_of_the_mode_can_be_deleted(
     assert await webhooks.get(db, webhook.id) == webhook
     assert await db.write(lambda tx: webhooks.delete(tx, organisation.id, Mode.LIVE, webhook.id))
     assert not await db.write(lambda tx: webhooks.delete(tx, organisation.id, Mode.LIVE, webhook.id))
-
-
-async def test_failing_is_dated_from_the_first_failure_until_a_success(
-    db: Database, organisation: Organisation
-) -> None:
-    webhook = a_webhook()
-    await add(db, webhook)
-    for at in (NOW + 1, NOW + 2):
-        await db.write(lambda tx, at=at: webhooks.failed(tx, webhook.id, at))  # type: ignore[misc]
-    assert await webhooks.get(db, webhook.id) == replace(webhook, failing_since=NOW + 1)
-    await db.write(lambda tx: webhooks.succeeded(tx, webhook.id, NOW + 3))
-    assert await webhooks.get(db, webhook.id) == replace(webhook, last_success_at=NOW + 3)
-
-
-async def test_disabling_keeps_the_first_reason(db: Database, organisation: Organisation) -> None:
-    webhook = a_webhook()
-    await add(db, webhook)
-    await db.write(lambda tx: webhooks.disable(tx, webhook.id, "gone", NOW + 1))
-    await db.write(lambda tx: webhooks.disable(tx, webhook.id, "failing", NOW + 2))
-    disabled = replace(
-        webhook, enabled=False, disabled_at=NOW + 1, disabled_reason="gone", updated_at=NOW + 1
-    )
-    assert await webhooks.get(db, webhook.id) == disabled

@@ -1,0 +1,81 @@
+"""The codes that recipients were sent and tried, and which browsers have shown one: never a code itself."""
+
+import hashlib
+
+from esign.core.challenge import Challenge
+from esign.core.instant import Instant
+from esign.store.database import Reader, Transaction
+from esign.store.sql import insert
+
+COLUMNS = tuple(Challenge.__slots__)
+
+
+async def get(reader: Reader, recipient_id: str) -> Challenge:
+    """What is known so far, which at first is nothing."""
+    row = await reader.one("SELECT * FROM challenge WHERE recipient_id = :id", id=recipient_id)
+    return Challenge(**{name: row[name] for name in COLUMNS}) if row else Challenge(recipient_id)
+
+
+async def save(tx: Transaction, challenge: Challenge) -> None:
+    await tx.run(
+        insert("challenge", COLUMNS)
+        + " ON CONFLICT (recipient_id) DO UPDATE SET "
+        + ", ".join(f"{c} = excluded.{c}" for c in COLUMNS if c != "recipient_id"),
+        **{name: getattr(challenge, name) for name in COLUMNS},
+    )
+
+
+async def forget(tx: Transaction, recipient_id: str) -> None:
+    """Nothing was sent, tried or shown: somebody else may be reached by this recipient's links now."""
+    await tx.run("DELETE FROM challenge WHERE recipient_id = :id", id=recipient_id)
+    await tx.run("DELETE FROM proof WHERE recipient_id = :id", id=recipient_id)
+
+
+# ---------- proofs ----------
+
+
+def hashed(session: str) -> bytes:
+    return hashlib.sha256(session.encode()).digest()
+
+
+async def prove(
+    tx: Transaction, before: str | None, session: str, recipient_id: str, expires_at: Instant
+) -> None:
+    """The browser has shown the code; its session takes the place of the one `before` for all it has shown."""
+    if before is not None:
+        await tx.run(
+            "UPDATE proof SET session = :new WHERE session = :old", new=hashed(session), old=hashed(before)
+        )
+    await tx.run(
+        """
+        INSERT INTO proof (session, recipient_id, expires_at) VALUES (:session, :recipient_id, :expires_at)
+        ON CONFLICT (session, recipient_id) DO UPDATE SET expires_at = excluded.expires_at
+        """,
+        session=hashed(session),
+        recipient_id=recipient_id,
+        expires_at=expires_at,
+    )
+
+
+async def is_proven(reader: Reader, session: str | None, recipient_id: str, now: Instant) -> bool:
+    if session is None:
+        return False
+    row = await reader.one(
+        "SELECT 1 AS yes FROM proof WHERE session = :session AND recipient_id = :id AND expires_at > :now",
+        session=hashed(session),
+        id=recipient_id,
+        now=now,
+    )
+    return row is not None
+
+
+async def prune(tx: Transaction, before: Instant, limit: int) -> int:
+    """Take away proofs that ended by `before`; the number of rows that went."""
+    return await tx.run(
+        """
+        DELETE FROM proof WHERE (session, recipient_id) IN
+        (SELECT session, recipient_id FROM proof WHERE expires_at <= :before ORDER BY expires_at LIMIT :limit)
+        """,
+        before=before,
+        limit=limit,
+    )

@@ -1,0 +1,83 @@
+"""Which browsers are signed in: the database knows only the hash of a cookie."""
+
+import hashlib
+
+from esign.core.document import Mode
+from esign.core.instant import Instant
+from esign.core.user import ABSOLUTE, IDLE, Session, Stage
+from esign.store.database import Reader, Row, Transaction
+from esign.store.sql import insert
+
+COLUMNS = tuple(Session.__slots__)
+
+
+def hashed(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+async def get(reader: Reader, token: str, now: Instant) -> Session | None:
+    """The session of a cookie while it lasts."""
+    row = await reader.one("SELECT * FROM session WHERE token = :token", token=hashed(token))
+    session = load(row) if row else None
+    return None if session is None or session.is_over(now) else session
+
+
+async def find(reader: Reader, user_id: str, now: Instant) -> list[Session]:
+    """Those of a person that last, newest first."""
+    rows = await reader.all(
+        "SELECT * FROM session WHERE user_id = :user_id ORDER BY created_at DESC", user_id=user_id
+    )
+    return [session for session in map(load, rows) if not session.is_over(now)]
+
+
+async def add(tx: Transaction, token: str, session: Session) -> None:
+    row = {name: getattr(session, name) for name in COLUMNS}
+    row |= {"stage": session.stage.value, "mode": session.mode.value}
+    await tx.run(insert("session", (*COLUMNS, "token")), **row, token=hashed(token))
+
+
+async def touch(tx: Transaction, session_id: str, now: Instant) -> None:
+    await tx.run("UPDATE session SET seen_at = :now WHERE id = :id", id=session_id, now=now)
+
+
+async def move(tx: Transaction, session_id: str, organisation_id: str, mode: Mode) -> None:
+    """The same browser in another organisation or mode."""
+    await tx.run(
+        "UPDATE session SET organisation_id = :organisation_id, mode = :mode WHERE id = :id",
+        id=session_id,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+
+
+async def end(tx: Transaction, user_id: str, session_id: str) -> bool:
+    """Whether the person had such a session."""
+    return bool(
+        await tx.run(
+            "DELETE FROM session WHERE id = :id AND user_id = :user_id", id=session_id, user_id=user_id
+        )
+    )
+
+
+async def end_all(tx: Transaction, user_id: str, but: str | None = None) -> int:
+    """How many went; `but` is the id of the one that stays."""
+    return await tx.run(
+        "DELETE FROM session WHERE user_id = :user_id AND id <> :but", user_id=user_id, but=but or ""
+    )
+
+
+async def prune(tx: Transaction, now: Instant, limit: int) -> int:
+    """Those that ended; the number of rows that went."""
+    return await tx.run(
+        """
+        DELETE FROM session WHERE token IN
+        (SELECT token FROM session WHERE seen_at <= :idle ORDER BY seen_at LIMIT :limit)
+        """,
+        idle=now - min(IDLE, ABSOLUTE),
+        limit=limit,
+    )
+
+
+def load(row: Row) -> Session:
+    members = {name: row[name] for name in COLUMNS}
+    return Session(**members | {"stage": Stage(row["stage"]), "mode": Mode(row["mode"])})

@@ -1,0 +1,102 @@
+"""The people who sign in, and the codes that stand in for their second factor."""
+
+from typing import Any
+
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.core.user import User
+from esign.store.database import Reader, Row, Transaction
+from esign.store.sql import insert
+
+COLUMNS = tuple(User.__slots__)
+
+
+async def get(reader: Reader, user_id: str) -> User:
+    """Raises `not_found`."""
+    row = await reader.one("SELECT * FROM app_user WHERE id = :id", id=user_id)
+    if row is None:
+        raise Problem("not_found")
+    return load(row)
+
+
+async def find(reader: Reader, email: str) -> User | None:
+    """The person of an address, whatever its capitals."""
+    row = await reader.one("SELECT * FROM app_user WHERE address = :address", address=email.casefold())
+    return load(row) if row else None
+
+
+async def everybody(reader: Reader) -> list[User]:
+    """Oldest first."""
+    return [load(row) for row in await reader.all("SELECT * FROM app_user ORDER BY created_at, id")]
+
+
+async def add(tx: Transaction, user: User) -> None:
+    """Raises `member_exists` where somebody has this address."""
+    added = await tx.run(
+        insert("app_user", (*COLUMNS, "address")) + " ON CONFLICT (address) DO NOTHING",
+        **columns(user),
+        address=user.address,
+    )
+    if not added:
+        raise Problem("member_exists", "Somebody with this email address signs in here already.")
+
+
+async def save_name(tx: Transaction, user_id: str, name: str) -> None:
+    await tx.run("UPDATE app_user SET name = :name WHERE id = :id", id=user_id, name=name)
+
+
+async def save_password(tx: Transaction, user_id: str, password: str | None, now: Instant) -> None:
+    """`password` is a hash, None where a new one has to be chosen first."""
+    await tx.run(
+        "UPDATE app_user SET password = :password, password_at = :now WHERE id = :id",
+        id=user_id,
+        password=password,
+        now=now,
+    )
+
+
+async def save_factor(tx: Transaction, user_id: str, totp: bytes | None, step: int) -> None:
+    """`totp` is encrypted, None for no second factor; `step` is the last one that was used."""
+    await tx.run(
+        "UPDATE app_user SET totp = :totp, step = :step WHERE id = :id", id=user_id, totp=totp, step=step
+    )
+
+
+async def save_disabled(tx: Transaction, user_id: str, at: Instant | None) -> None:
+    await tx.run("UPDATE app_user SET disabled_at = :at WHERE id = :id", id=user_id, at=at)
+
+
+async def use_step(tx: Transaction, user_id: str, step: int) -> bool:
+    """Whether a step of the second factor was still unused; from now on it and those before are used."""
+    return bool(
+        await tx.run(
+            "UPDATE app_user SET step = :step WHERE id = :id AND step < :step", id=user_id, step=step
+        )
+    )
+
+
+async def replace_recovery(tx: Transaction, user_id: str, codes: list[bytes]) -> None:
+    """These macs instead of those before."""
+    await tx.run("DELETE FROM recovery_code WHERE user_id = :id", id=user_id)
+    for code in codes:
+        await tx.run(insert("recovery_code", ("user_id", "code")), user_id=user_id, code=code)
+
+
+async def use_recovery(tx: Transaction, user_id: str, code: bytes) -> bool:
+    """Whether there was such a code, which is used now."""
+    return bool(
+        await tx.run("DELETE FROM recovery_code WHERE user_id = :id AND code = :code", id=user_id, code=code)
+    )
+
+
+async def count_recovery(reader: Reader, user_id: str) -> int:
+    row = await reader.one("SELECT count(*) AS n FROM recovery_code WHERE user_id = :id", id=user_id)
+    return int(row["n"]) if row else 0
+
+
+def columns(user: User) -> dict[str, Any]:
+    return {name: getattr(user, name) for name in COLUMNS}
+
+
+def load(row: Row) -> User:
+    return User(**{name: row[name] for name in COLUMNS})

@@ -1,0 +1,218 @@
+"""Every list of the program and what the clock looks for: along an index, never through a table, sorted by nothing."""
+
+import inspect
+import pkgutil
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from importlib import import_module
+from itertools import product
+
+import pytest
+
+import esign.store
+from esign.core.document import Mode, Status
+from esign.core.listing import Listing, Sort, Span
+from esign.store import (
+    accounts,
+    blobs,
+    challenges,
+    deliveries,
+    due,
+    events,
+    handoffs,
+    idempotency,
+    listing,
+    mails,
+    members,
+    outbox,
+    sessions,
+    templates,
+    tickets,
+    usage,
+    views,
+    webhooks,
+)
+from esign.store.database import Database, Transaction
+from esign.store.documents import Place
+from esign.store.query import Query, query_of
+from tests.factories import NOW, ORGANISATION
+from tests.store.plans import steps
+
+AFTER = Place(NOW, "doc_1")
+SORT = re.compile(r"USE TEMP B-TREE FOR (ORDER|RIGHT PART OF ORDER|LAST .*OF ORDER) BY")
+
+# ---------- documents ----------
+
+SPAN = Span(NOW, NOW + 1)
+FILTERS: dict[str, Listing] = {
+    "nothing": Listing(),
+    "a status": Listing(statuses=frozenset({Status.SENT})),
+    "statuses": Listing(statuses=frozenset({Status.SENT, Status.COMPLETED, Status.DRAFT})),
+    "q": Listing(q="lease"),
+    "one letter": Listing(q="e"),
+    "two letters": Listing(q="le"),
+    "recipientEmail": Listing(recipient_email="ana@example.com"),
+    "externalId": Listing(external_id="order-1"),
+    "templateId": Listing(template_id="tpl_1"),
+    "created": Listing(created=SPAN),
+    "updated": Listing(updated=SPAN),
+    "completed": Listing(completed=SPAN),
+    "everything": Listing(
+        frozenset({Status.SENT}), "lease", "ana@example.com", "order-1", "tpl_1", SPAN, SPAN, SPAN
+    ),
+}
+WALKED = re.compile(r"SCAN (document|recipient|search|d|r|s)\b(?! USING INDEX document_out_of_time)")
+"""Of what is out of time one row is read; `SCAN i VIRTUAL TABLE` is how a lookup in the index of words is called."""
+WEIGHED = {"everything"} | {
+    (name, sort)
+    for name, sort in product(FILTERS, Sort)
+    if name in ("completed", "updated" if sort.key == "created_at" else "created")
+    or (sort.key == "updated_at" and name not in ("nothing", "a status", "statuses", "updated"))
+}
+
+
+def query(name: str, sort: Sort, after: Place | None = AFTER) -> Query:
+    asked = replace(FILTERS[name], sort=sort)
+    return query_of(ORGANISATION, Mode.LIVE, asked, after, regular=True)
+
+
+async def plan_of(db: Database, query: Query, way: str) -> list[str]:
+    rows = await db.all(f"EXPLAIN QUERY PLAN {way}", **query.parameters, limit=25, most=1)
+    return [row["detail"] for row in rows]
+
+
+@pytest.mark.parametrize("after", [None, AFTER])
+@pytest.mark.parametrize(("name", "sort"), [*product(FILTERS, Sort)])
+async def test_one_filter_and_the_order_are_in_one_index(
+    db: Database, name: str, sort: Sort, after: Place | None
+) -> None:
+    asked = query(name, sort, after)
+    way = listing.obvious(asked)
+    assert (way is None) is bool(WEIGHED & {name, (name, sort)})
+    if way is not None:
+        plan = await plan_of(db, asked, way)
+        assert not [step for step in plan if WALKED.match(step)], plan
+        assert name == "statuses" or not [step for step in plan if SORT.match(step)], plan
+
+
+@pytest.mark.parametrize(("name", "sort"), [*product(FILTERS, Sort)])
+async def test_no_way_to_a_page_walks_through_a_table(db: Database, name: str, sort: Sort) -> None:
+    asked = query(name, sort)
+    filters = [
+        *asked.spans,
+        *(["status"] if asked.asked.statuses else []),
+        *(["words"] if asked.words else []),
+    ]
+    for filter in filters:
+        plan = await plan_of(db, asked, listing.whole(asked, filter))
+        assert not [step for step in plan if WALKED.match(step)], plan
+    plan = await plan_of(db, asked, listing.along(asked))
+    assert not [step for step in plan if WALKED.match(step) or SORT.match(step)], plan
+    cut, first, *_ = await plan_of(db, asked, listing.along(asked, 1_000))
+    assert cut.startswith("CO-ROUTINE") and first.startswith(("SEARCH d USING", "SCAN i VIRTUAL")), first
+
+    async def find(tx: Transaction) -> None:
+        await listing.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER, asked.asked)
+
+    for step in await steps(db, find):  # what was cut may be walked
+        assert step == "SCAN d" or not WALKED.match(step), step
+
+
+async def test_a_page_is_cut_before_its_documents_are_read(db: Database) -> None:
+    plan = await steps(db, lambda tx: listing.find_page(tx, ORGANISATION, Mode.LIVE, 25))
+    assert plan[0] == "CO-ROUTINE p" and "COVERING INDEX document_newest" in plan[1], plan
+
+
+# ---------- every other list ----------
+
+WANTED = events.Wanted(ORGANISATION, Mode.LIVE)
+LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
+    "accounts.keys_of": lambda tx: accounts.keys_of(tx, ORGANISATION),
+    "accounts.find_keys": lambda tx: accounts.find_keys(tx, ORGANISATION, Mode.LIVE, 25, AFTER),
+    "accounts.find_expiring_keys": lambda tx: accounts.find_expiring_keys(tx, NOW, NOW + 1),
+    "accounts.find_unused_keys": lambda tx: accounts.find_unused_keys(tx, NOW, NOW + 1),
+    "blobs.prune": lambda tx: blobs.prune(tx, NOW, 16),
+    "challenges.prune": lambda tx: challenges.prune(tx, NOW, 500),
+    "deliveries.attempts": lambda tx: deliveries.attempts(tx, 1),
+    "deliveries.claim": lambda tx: deliveries.claim(tx, [1, 2], NOW, "boot"),
+    "deliveries.find_page": lambda tx: deliveries.find_page(tx, "wh_1", 25, AFTER),
+    "deliveries.find_page of a type": lambda tx: deliveries.find_page(
+        tx, "wh_1", 25, AFTER, None, "document.sent"
+    ),
+    "deliveries.get_many": lambda tx: deliveries.get_many(tx, [1, 2]),
+    "due.find_expired": lambda tx: due.find_expired(tx, NOW, 500),
+    "due.find_sealing": lambda tx: due.find_sealing(tx),
+    "due.find_reminders_due": lambda tx: due.find_reminders_due(tx, NOW, 500),
+    "due.find_ended by completion": lambda tx: due.find_ended(
+        tx, ORGANISATION, Mode.LIVE, "completed_at", NOW, 500
+    ),
+    "due.find_ended without a seal": lambda tx: due.find_ended(
+        tx, ORGANISATION, Mode.LIVE, "closed_at", NOW, 500
+    ),
+    "events.find_received": lambda tx: events.find_received(tx, WANTED, "wh_1", 25, AFTER),
+    "events.find_page": lambda tx: events.find_page(tx, WANTED, 25, AFTER),
+    "events.find_page of a type": lambda tx: events.find_page(
+        tx, replace(WANTED, type="document.sent"), 25, AFTER
+    ),
+    "events.find_page of a document": lambda tx: events.find_page(
+        tx, replace(WANTED, document_id="doc_1"), 25, AFTER
+    ),
+    "events.trail": lambda tx: events.trail(tx, "doc_1", 5, 25),
+    "events.prune": lambda tx: events.prune(tx, NOW, 500),
+    "handoffs.prune": lambda tx: handoffs.prune(tx, NOW, 500),
+    "idempotency.prune": lambda tx: idempotency.prune(tx, NOW, 500),
+    "mails.newest": lambda tx: mails.newest(tx, 25),
+    "mails.find_tests": lambda tx: mails.find_tests(tx, ORGANISATION, 25, AFTER),
+    "mails.prune": lambda tx: mails.prune(tx, NOW, 500),
+    "members.find": lambda tx: members.find(tx, ORGANISATION, 25, AFTER),
+    "outbox.find_due": lambda tx: outbox.find_due(tx, "mail", NOW, 25),
+    "members.of_user": lambda tx: members.of_user(tx, "usr_1"),
+    "sessions.find": lambda tx: sessions.find(tx, "usr_1", NOW),
+    "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),
+    "tickets.prune": lambda tx: tickets.prune(tx, NOW, 500),
+    "outbox.prune": lambda tx: outbox.prune(tx, NOW, 500),
+    "templates.find_page": lambda tx: templates.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER, "lease"),
+    "usage.find": lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 2),
+    "views.prune": lambda tx: views.prune(tx, NOW, 16),
+    "webhooks.find_failing": lambda tx: webhooks.find_failing(tx, NOW),
+    "webhooks.find_page": lambda tx: webhooks.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER),
+    "webhooks.get_many": lambda tx: webhooks.get_many(tx, ["wh_1", "wh_2"]),
+    "webhooks.find": lambda tx: webhooks.find(tx, ORGANISATION, Mode.LIVE),
+}
+SHORT = {
+    "accounts.organisations": "an installation has a handful",
+    "members.administrators": "an organisation has a handful, and is asked for rarely",
+    "outbox.pending": "for tests alone",
+    "users.everybody": "for the command line alone",
+    "deliveries.find_due": "a walk through the few webhooks, each with its own place in an index; see test_deliveries",
+    "deliveries.pending": "for tests alone",
+    "listing.find_page": "above",
+    "listing.count": "above",
+    "listing.read": "above",
+}
+SCAN = re.compile(r"SCAN (?!CONSTANT|\d+ CONSTANT|\(|SUBQUERY|kept_mail USING INDEX kept_mail_newest)")
+"""The newest of all kept mails are the beginning of an index, not a walk through it."""
+
+
+def lists() -> Iterator[str]:
+    """Every function of the store that answers a list, or goes through what is old."""
+    for module in pkgutil.iter_modules(esign.store.__path__):
+        store = import_module(f"esign.store.{module.name}")
+        for name, function in vars(store).items():
+            if inspect.iscoroutinefunction(function) and function.__module__ == store.__name__:
+                answer = str(inspect.signature(function).return_annotation)
+                if name[0] != "_" and (answer.startswith(("list[", "dict[")) or name == "prune"):
+                    yield f"{module.name}.{name}"
+
+
+def test_every_list_of_the_store_is_in_the_table() -> None:
+    assert {*lists()} == {name.partition(" ")[0] for name in (*LISTS, *SHORT)}, (
+        "a new list wants its row in LISTS"
+    )
+
+
+@pytest.mark.parametrize("name", LISTS)
+async def test_every_list_is_read_along_an_index_and_sorted_by_nothing(db: Database, name: str) -> None:
+    plan = await steps(db, LISTS[name])
+    assert not [step for step in plan if SCAN.match(step) or SORT.match(step)], plan
