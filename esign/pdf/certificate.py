@@ -1,22 +1,22 @@
 """Draws the certificate page and the field values with Typst: its templates read JSON, and data are never markup."""
 
-import io
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
-import segno
 import typst
 
+from esign.core import language
 from esign.core.instant import Instant
 from esign.pdf import cjk, glyphs
 from esign.pdf.order import SealFailed
+from esign.pdf.qr import qr
 
 HERE = Path(__file__).parent / "typst"
 
-Kind = Literal["certificate", "overlay"]
+Kind = Literal["certificate", "overlay", "letters"]
 
 # With a PDF/A standard Typst refuses to write a missing glyph; without one it prints an empty box silently. The
 # certificate keeps its tags when it stands alone; it does not claim PDF/UA, as the seal's widget is not tagged.
@@ -44,38 +44,28 @@ def _fonts(font_paths: tuple[str, ...]) -> typst.Fonts:
 
 
 @cache
-def _compiler(kind: Kind, font_paths: tuple[str, ...]) -> typst.Compiler:
+def compiler(kind: Kind, font_paths: tuple[str, ...]) -> typst.Compiler:
     return typst.Compiler(HERE / f"{kind}.typ", font_paths=_fonts(font_paths), ignore_system_fonts=True)
 
 
 @cache
-def _families(font_paths: tuple[str, ...]) -> dict[str, str]:
+def families(font_paths: tuple[str, ...]) -> dict[str, str]:
     return cjk.families(set(_fonts(font_paths).families()))
 
 
 @cache
-def labels(lang: str) -> dict[str, Any]:
-    """Every word printed, in the language nearest to the tag; English where there is none."""
-    for name in (lang, lang.split("-")[0], "en"):
-        path = HERE / "labels" / f"{name}.json"
-        if name.replace("-", "").isalnum() and path.is_file():
-            words: dict[str, Any] = json.loads(path.read_text())
-            return words | {"lang": name}
-    raise FileNotFoundError(HERE / "labels" / "en.json")
+def labels(lang: str, font_paths: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Every word printed, in the language nearest to the tag; English where there is none, or no font for it."""
+    name = language.choose(lang).tag
+    if name in cjk.FAMILIES and name not in families(font_paths):
+        name = "en"
+    words: dict[str, Any] = json.loads((HERE / "labels" / f"{name}.json").read_text())
+    return words | {"lang": name}
 
 
-def qr(url: str) -> str:
-    """The address as an SVG of squares."""
-    picture = io.BytesIO()
-    segno.make(url, error="m", boost_error=False, micro=False).save(
-        picture, kind="svg", border=0, xmldecl=False, nl=False
-    )
-    return picture.getvalue().decode()
-
-
-def _dressed(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _dressed(facts: Mapping[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]:
     """The certificate's facts with the words of their language and the code for the address."""
-    words = labels(facts.get("lang") or "en")
+    words = labels(facts.get("lang") or "en", font_paths)
     verify = {**facts["verify"], "qr_svg": qr(facts["verify"]["url"])}
     return {**facts, "labels": words, "lang": words["lang"], "verify": verify}
 
@@ -86,14 +76,14 @@ def draw(facts: Mapping[str, Any], kind: Kind, now: Instant, font_paths: Sequenc
     Raises `Overflow` for overlay texts that do not fit, `SealFailed` for anything else that cannot be set.
     """
     paths = tuple(font_paths)
-    dressed = _dressed(facts) if kind == "certificate" else dict(facts)
-    text = json.dumps({**dressed, "cjk": _families(paths)}, ensure_ascii=False)
-    compiler = _compiler(kind, paths)
+    dressed = _dressed(facts, paths) if kind == "certificate" else dict(facts)
+    text = json.dumps({**dressed, "cjk": families(paths)}, ensure_ascii=False)
+    typesetter = compiler(kind, paths)
     try:
-        pdf = compiler.compile(
+        pdf = typesetter.compile(
             sys_inputs={"data": text}, pdf_standards=STANDARDS[kind], timestamp=now // 1000, format="pdf"
         )
-        over = json.loads(compiler.query("<overflow>", field="value")) if kind == "overlay" else []
+        over = json.loads(typesetter.query("<overflow>", field="value")) if kind == "overlay" else []
     except typst.TypstError as error:
         raise SealFailed(f"The {kind} cannot be drawn: {error.message}") from error
     if over:

@@ -55,3 +55,20 @@ class Picture:
     png: bytes
     width: int
     height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A piece of a page's text; `top` in percent of the page as displayed."""
+
+    top: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Letters:
+    """A typed signature as SVG, `width` in points at the largest size it is set in; or what is `missing` for it."""
+
+    svg: bytes
+    width: float
+    missing: tuple[str, ...]

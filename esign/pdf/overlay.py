@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from esign.core import lettering
 from esign.core.instant import Instant
 from esign.pdf import certificate
 from esign.pdf.order import Drawn, SealFailed
@@ -28,7 +29,7 @@ def draw(
     pages = _pages(fields, sizes, all_pages=watermark is not None)
     if not pages:
         return b"", []
-    facts = {"lang": lang, "watermark": watermark, "pages": pages}
+    facts = {"lang": lang, "watermark": watermark, "numbers": lettering.NUMBERS, "pages": pages}
     return certificate.draw(facts, "overlay", now, font_paths), [page["number"] for page in pages]
 
 
@@ -49,10 +50,15 @@ def _pages(fields: Sequence[Drawn], sizes: Sequence[Size], *, all_pages: bool) -
         if not 1 <= field.page <= len(sizes):
             raise SealFailed(f"Field {field.id} lies on page {field.page}, which the document does not have.")
         by_page.setdefault(field.page, []).append(_field(field, *sizes[field.page - 1]))
-    return [
-        {"number": n, "width": sizes[n - 1][0], "height": sizes[n - 1][1], "fields": drawn}
-        for n, drawn in sorted(by_page.items())
-    ]
+    return [_page(n, *sizes[n - 1], drawn) for n, drawn in sorted(by_page.items())]
+
+
+def _page(number: int, width: float, height: float, fields: list[dict[str, Any]]) -> dict[str, Any]:
+    small, large = lettering.factors(width, height)
+    return {
+        **{"number": number, "width": width, "height": height},
+        **{"small": small, "large": large, "fields": fields},
+    }
 
 
 def _field(field: Drawn, width: float, height: float) -> dict[str, Any]:

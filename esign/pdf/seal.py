@@ -3,7 +3,6 @@
 import io
 from typing import Any
 
-from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.sign.fields import MDPPerm, SigFieldSpec, SigSeedSubFilter
 from pyhanko.sign.signers.cms_embedder import PdfCMSEmbedder, SigIOSetup, SigMDPSetup, SigObjSetup
 from pyhanko.sign.signers.pdf_byterange import SignatureObject
@@ -12,18 +11,13 @@ from esign.core.credential import Credential
 from esign.core.instant import Instant, to_datetime
 from esign.pdf import certificate, cms, selfcheck
 from esign.pdf.assemble import assemble
+from esign.pdf.head import Writer, head_of
 from esign.pdf.order import Sealed, SealFailed, SealOrder
+from esign.pdf.verification import AuditHead
 
 FIELD = "Seal"
 LEVEL = "B-B"
 SLACK = 2048  # bytes a signature needs besides its certificates; reserved, so that there is no dry run
-
-
-class _Writer(IncrementalPdfFileWriter):
-    """Leaves the metadata alone: they were set when the pages were put together, and not by this machine's clock."""
-
-    def _update_meta(self) -> None:
-        pass
 
 
 def seal(order: SealOrder, credential: Credential) -> Sealed:
@@ -36,16 +30,17 @@ def seal(order: SealOrder, credential: Credential) -> Sealed:
     key = cms.load(credential)
     key.require_current(to_datetime(order.now))
     facts = _facts(order, key)
-    words = certificate.labels(facts.get("lang") or "en")
+    words = certificate.labels(facts.get("lang") or "en", order.font_paths)
     page = certificate.draw(facts, "certificate", order.now, order.font_paths)
     watermark = words["test_banner"] if facts["mode"] == "test" else None
     revision = assemble(order, page, watermark)
     reason = words["event"]["document.completed"]
-    sealed = sign(revision.pdf, key, order.now, reason)
-    alone = sign(page, key, order.now, reason)
+    head = head_of(order.certificate)
+    sealed = sign(revision.pdf, key, order.now, reason, head)
+    alone = sign(page, key, order.now, reason, head)
     page_count = revision.document_pages + revision.certificate_pages
-    selfcheck.check(sealed, page_count, credential.anchor_der, order.now)
-    selfcheck.check(alone, revision.certificate_pages, credential.anchor_der, order.now)
+    selfcheck.check(sealed, page_count, credential.anchor_der, order.now, head)
+    selfcheck.check(alone, revision.certificate_pages, credential.anchor_der, order.now, head)
     selfcheck.check_ink(order.prepared, sealed, order.fields)
     return Sealed(sealed, alone, page_count, key.sha256, LEVEL)
 
@@ -56,9 +51,14 @@ def _facts(order: SealOrder, key: cms.Key) -> dict[str, Any]:
     return {**order.certificate, "seal": planned}
 
 
-def sign(pdf: bytes, key: cms.Key, now: Instant, reason: str) -> bytes:
-    """Append an invisible certification signature that forbids every change (DocMDP P=1), over the whole file."""
-    writer = _Writer(io.BytesIO(pdf))
+def sign(pdf: bytes, key: cms.Key, now: Instant, reason: str, head: AuditHead | None = None) -> bytes:
+    """Append the head of the audit trail and an invisible certification signature over the whole file.
+
+    It forbids every change (DocMDP P=1).
+    """
+    writer = Writer(io.BytesIO(pdf))
+    if head is not None:
+        writer.set_head(head)
     embedding = PdfCMSEmbedder(SigFieldSpec(FIELD, on_page=-1)).write_cms(FIELD, writer)
     next(embedding)
     embedding.send(

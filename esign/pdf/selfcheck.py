@@ -9,6 +9,7 @@ import pypdfium2
 
 from esign.core.instant import Instant
 from esign.pdf.order import Drawn, SealFailed
+from esign.pdf.verification import AuditHead
 from esign.pdf.verify import verify
 
 SCALE = 0.7  # 50 dpi: enough to tell ink from none
@@ -17,14 +18,16 @@ MOST = 1000  # pixels of the root of a box's area, for pages as large as a wall
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols without ink
 
 
-def check(sealed: bytes, pages: int, root: bytes, now: Instant) -> None:
-    """Raise `SealFailed` unless the file has that many pages and one valid signature over all of it."""
+def check(sealed: bytes, pages: int, root: bytes, now: Instant, head: AuditHead | None = None) -> None:
+    """Raise `SealFailed` unless the file has these pages, one valid signature over all of it, and this head."""
     verdict = verify(sealed, [root], now)
     reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
     if verdict["result"] != "valid" or [s["coverage"] for s in verdict["signatures"]] != ["entire_file"]:
         raise SealFailed(f"The sealed file does not verify ({verdict['result']}): {' '.join(reasons)}")
     if verdict["pageCount"] != pages:
         raise SealFailed(f"The sealed file has {verdict['pageCount']} pages where {pages} are expected.")
+    if verdict["audit"] != head:
+        raise SealFailed("The head of the audit trail cannot be read back from the sealed file.")
 
 
 def visible(field: Drawn) -> bool:

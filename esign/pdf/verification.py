@@ -36,10 +36,19 @@ class Signature(TypedDict):
     reasons: list[str]
 
 
+class AuditHead(TypedDict):
+    """The last entry of the audit trail that the seal vouches for: which document, how many entries, its hash."""
+
+    documentId: str
+    entries: int
+    hash: str
+
+
 class Verification(TypedDict):
     result: Result
     sha256: str
     pageCount: int
     issuedHere: bool
     documentId: str | None
+    audit: AuditHead | None
     signatures: list[Signature]

@@ -9,6 +9,7 @@ import hashlib
 import io
 from collections.abc import Sequence
 from datetime import datetime
+from operator import itemgetter
 
 import pikepdf
 from asn1crypto import x509
@@ -26,8 +27,8 @@ from pyhanko_certvalidator import ValidationContext
 from esign.core.credential import TEST_MARK
 from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339, to_datetime
-from esign.pdf import reasons
-from esign.pdf.verification import Result, Signature, SignerCertificate, Timestamp, Verification
+from esign.pdf import head, reasons
+from esign.pdf.verification import AuditHead, Result, Signature, SignerCertificate, Timestamp, Verification
 
 # What a damaged or hostile signature makes the parsers raise: a verdict on that signature, no failure of ours.
 BROKEN = (
@@ -42,6 +43,9 @@ BROKEN = (
     RecursionError,
 )
 Judgement = tuple[Result, Signature]
+Judged = tuple[
+    Judgement, bytes | None, AuditHead | None
+]  # with the trusted certificate behind it, and what it vouches for
 WORST: tuple[Result, ...] = ("invalid", "indeterminate", "valid")
 USAGE = KeyUsageConstraints(key_usage={"digital_signature", "non_repudiation"})
 
@@ -93,10 +97,8 @@ def _signed_at(embedded: EmbeddedPdfSignature) -> str | None:
         return None
 
 
-def _judged(
-    embedded: EmbeddedPdfSignature, roots: Sequence[x509.Certificate], now: Instant
-) -> tuple[Judgement, bytes | None]:
-    """The verdict on one signature, and the trusted certificate behind it."""
+def _judged(embedded: EmbeddedPdfSignature, roots: Sequence[x509.Certificate], now: Instant) -> Judged:
+    """The verdict on one signature."""
     context = ValidationContext(
         trust_roots=list(roots), moment=to_datetime(now), allow_fetching=False, revocation_mode="soft-fail"
     )
@@ -107,23 +109,28 @@ def _judged(
     against = reasons.against(embedded, status, modification)
     doubts = reasons.doubts(status, certificate, modification, now)
     notes = ["Sealed with a test certificate: no legal effect."] if TEST_MARK in signer else []
+    result: Result = "invalid" if against else "indeterminate" if doubts else "valid"
     return (
-        "invalid" if against else "indeterminate" if doubts else "valid",
-        {
-            "fieldName": embedded.field_name,
-            "signerName": signer,
-            "signedAt": _signed_at(embedded),
-            "intact": status.intact,
-            "valid": status.intact and status.valid,
-            "trusted": reasons.anchor(status) is not None,
-            "coverage": reasons.COVERAGE[status.coverage],
-            "modification": modification,
-            "timestamp": _timestamp(status),
-            "level": _level(embedded, status),
-            "certificate": _certificate(certificate),
-            "reasons": against + doubts + notes,
-        },
-    ), reasons.anchor(status)
+        (
+            result,
+            {
+                "fieldName": embedded.field_name,
+                "signerName": signer,
+                "signedAt": _signed_at(embedded),
+                "intact": status.intact,
+                "valid": status.intact and status.valid,
+                "trusted": reasons.anchor(status) is not None,
+                "coverage": reasons.COVERAGE[status.coverage],
+                "modification": modification,
+                "timestamp": _timestamp(status),
+                "level": _level(embedded, status),
+                "certificate": _certificate(certificate),
+                "reasons": against + doubts + notes,
+            },
+        ),
+        reasons.anchor(status),
+        None if against else head.read(embedded),
+    )
 
 
 def _unreadable(field_name: str) -> Judgement:
@@ -143,24 +150,20 @@ def _unreadable(field_name: str) -> Judgement:
     }
 
 
-def _judgements(
-    reader: PdfFileReader, roots: Sequence[x509.Certificate], now: Instant
-) -> list[tuple[Judgement, bytes | None]]:
+def _judgements(reader: PdfFileReader, roots: Sequence[x509.Certificate], now: Instant) -> list[Judged]:
     """One for each filled signature field; the document's own time stamps are no signatures of anybody."""
-    judged = []
+    judged: list[Judged] = []
     for name, _, reference in enumerate_sig_fields(reader, filled_status=True):
         try:
             embedded = EmbeddedPdfSignature(reader, reference.get_object(), name)
             if embedded.sig_object_type != "/DocTimeStamp":
                 judged.append(_judged(embedded, roots, now))
         except BROKEN:
-            judged.append((_unreadable(str(name)), None))
+            judged.append((_unreadable(str(name)), None, None))
     return judged
 
 
-def _all(
-    file: bytes, roots: Sequence[x509.Certificate], now: Instant
-) -> list[tuple[Judgement, bytes | None]]:
+def _all(file: bytes, roots: Sequence[x509.Certificate], now: Instant) -> list[Judged]:
     """The judgements on all signatures; where nothing can be made of the file, one on what is left of them."""
     try:
         reader = PdfFileReader(io.BytesIO(file), strict=False)
@@ -168,7 +171,7 @@ def _all(
             reader.decrypt(b"")
         return _judgements(reader, roots, now)
     except BROKEN:
-        return [(_unreadable(""), None)] if b"/ByteRange" in file else []
+        return [(_unreadable(""), None, None)] if b"/ByteRange" in file else []
 
 
 def _pages(file: bytes) -> int:
@@ -190,18 +193,22 @@ def verify(file: bytes, roots: Sequence[bytes], now: Instant, own: Sequence[byte
     """The verdict over all signatures, the worst deciding; valid needs every byte of the file under the signature.
 
     `roots` are DER certificates to trust, `own` those of this installation, trusted too: a signature under one of
-    them that is not invalid makes `issuedHere` true. `documentId` is for the caller to fill in. Raises
-    `invalid_file` and `file_encrypted`; a damaged signature is a verdict, not an error.
+    them that is not invalid makes `issuedHere` true. `documentId` is for the caller to fill in; `audit` is what a
+    trusted signature vouches for, one of ours before any other; None in a file that is invalid. Raises `invalid_file`
+    and `file_encrypted`; a damaged signature is a verdict, not an error.
     """
     pages = _pages(file)
     judged = _all(file, [x509.Certificate.load(root) for root in dict.fromkeys((*roots, *own))], now)
     ours = {hashlib.sha256(root).digest() for root in own}
-    results = {result for (result, _), _ in judged}
+    results = {result for (result, _), _, _ in judged}
+    worst: Result = next((result for result in WORST if result in results), "unsigned")
+    heads = [(anchor not in ours, found) for _, anchor, found in judged if anchor and found]
     return {
-        "result": next((result for result in WORST if result in results), "unsigned"),
+        "result": worst,
         "sha256": hashlib.sha256(file).hexdigest(),
         "pageCount": pages,
-        "issuedHere": any(result != "invalid" and anchor in ours for (result, _), anchor in judged),
+        "issuedHere": any(result != "invalid" and anchor in ours for (result, _), anchor, _ in judged),
         "documentId": None,
-        "signatures": [signature for (_, signature), _ in judged],
+        "audit": min(heads, key=itemgetter(0))[1] if heads and worst != "invalid" else None,
+        "signatures": [signature for (_, signature), _, _ in judged],
     }

@@ -19,8 +19,12 @@ TASKS: Mapping[str, str] = {
     "seal": "esign.pdf.seal:seal",
     "verify": "esign.pdf.verify:verify",
     "reencode": "esign.pdf.picture:reencode",
+    "letters": "esign.pdf.letters:letters",
     "missing": "esign.pdf.glyphs:missing_with_system",
     "unfit": "esign.pdf.overlay:unfit",
+    "sharper": "esign.pdf.render:sharper",
+    "filled": "esign.pdf.filled:picture",
+    "read": "esign.pdf.text:read",
 }
 
 # PDF libraries keep some memory of every file: a worker that has grown so large, or is old, makes room for another.

@@ -13,7 +13,7 @@ from esign.core.credential import Credential
 from esign.core.errors import CATALOGUE, Detail, Problem
 from esign.core.instant import Instant
 from esign.pdf import frames
-from esign.pdf.inspection import TOO_COMPLEX, Inspection, Limits, Picture
+from esign.pdf.inspection import TOO_COMPLEX, Inspection, Letters, Limits, Picture
 from esign.pdf.order import Drawn, Sealed, SealOrder
 from esign.pdf.verification import Verification
 
@@ -43,7 +43,8 @@ class Workers:
     """Starts a child when a job needs one, at most `size`, and lets it go after `idle_seconds` without any.
 
     Jobs wait in the order they came. `wall_seconds` and `cpu_seconds` bound one job. A caller that is cancelled takes
-    its child with it, so an answer never reaches anybody else.
+    its child with it, so an answer never reaches anybody else. Whoever asks for readers holds `reading` meanwhile,
+    whoever asks while somebody types holds `typing`: one of each at a time, so that seals find a worker.
     """
 
     def __init__(
@@ -54,6 +55,8 @@ class Workers:
         cpu_seconds: int = 20,
         command: Sequence[str] = COMMAND,
     ) -> None:
+        self.reading = asyncio.Lock()
+        self.typing = asyncio.Lock()
         self._slots = asyncio.Semaphore(size)
         self._idle_seconds = idle_seconds
         self._wall_seconds = wall_seconds
@@ -85,6 +88,12 @@ class Workers:
     async def seal(self, order: SealOrder, credential: Credential) -> Sealed:
         """`esign.pdf.seal.seal`; raises `WorkerFailed` with the reason when there is no sealed file."""
         return cast(Sealed, await self.ask("seal", Sealed, order, credential))
+
+    async def letters(
+        self, text: str, hand: str | None, lang: str | None, font_paths: Sequence[str] = ()
+    ) -> Letters:
+        """`esign.pdf.letters.letters`: a typed signature as it will be sealed."""
+        return cast(Letters, await self.ask("letters", Letters, text, hand, lang, font_paths))
 
     async def missing(self, texts: Sequence[str], font_paths: Sequence[str] = ()) -> list[str]:
         """The characters that neither the shipped fonts nor those of the system can draw."""

@@ -63,6 +63,15 @@ def launching() -> bytes:
     return written(pdf)
 
 
+def playing() -> bytes:
+    pdf = blank()
+    film = Dictionary(
+        Type=Name.Annot, Subtype=Name.RichMedia, Rect=Array([0, 0, 9, 9]), RichMediaContent=Dictionary()
+    )
+    pdf.pages[0].obj.Annots = Array([pdf.make_indirect(film)])
+    return written(pdf)
+
+
 def attaching() -> bytes:
     pdf = blank()
     pdf.attachments["evil.exe"] = b"MZ not harmless"

@@ -6,6 +6,7 @@ import pikepdf
 import pytest
 
 from esign.core.document import FieldType
+from esign.core.language import LANGUAGES
 from esign.pdf import certificate, overlay
 from esign.pdf.certificate import Overflow
 from esign.pdf.order import Drawn, SealFailed
@@ -60,7 +61,7 @@ def test_fifty_recipients_are_all_there() -> None:
     assert all(f"Person Number {n}" in text for n in range(50))
 
 
-@pytest.mark.parametrize("lang", ["en", "de", "fr", "ar"])
+@pytest.mark.parametrize("lang", LANGUAGES)
 def test_every_language_has_every_word(lang: str) -> None:
     def shape(words: Any) -> Any:
         return {key: shape(value) for key, value in words.items()} if isinstance(words, dict) else None
@@ -70,7 +71,7 @@ def test_every_language_has_every_word(lang: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lang", "chosen"), [("de-AT", "de"), ("pt-BR", "en"), ("", "en"), ("../labels/de", "en")]
+    ("lang", "chosen"), [("de-AT", "de"), ("pt-BR", "pt"), ("ko", "en"), ("", "en"), ("../labels/de", "en")]
 )
 def test_a_language_without_words_of_its_own_takes_the_nearest(lang: str, chosen: str) -> None:
     assert certificate.labels(lang)["lang"] == chosen
@@ -243,6 +244,13 @@ def test_fields_of_the_default_sizes_fit_on_pages_of_any_size(size: tuple[float,
         for row, (kind, width) in enumerate(defaults.items())
     ]
     assert overlay.unfit(fields, [size], NOW) == ()
+
+
+def test_a_typed_signature_needs_no_hand() -> None:
+    bare = {"kind": "typed", "text": "Jo Li", "hand": None}
+    assert "Jo Li" in text_of(drawn(a_field("signature", **bare)))
+    facts = the_facts(a_recipient("Ana", signature=bare, ip=None, device=None))
+    assert "Jo Li" in text_of(certificate.draw(facts, "certificate", NOW))
 
 
 def test_json_facts_survive_as_they_are() -> None:

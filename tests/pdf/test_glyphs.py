@@ -65,7 +65,7 @@ def test_a_hand_that_is_offered_writes_the_whole_signature(hand: str) -> None:
 
 @pytest.mark.parametrize("hand", "abc")
 def test_the_page_offers_a_hand_for_exactly_the_letters_it_has(hand: str) -> None:
-    script = Path(esign.__file__).parent / "web" / "static" / "ink.js"
+    script = Path(esign.__file__).parent / "web" / "static" / "letters.js"
     letters = re.search(rf"^  {hand}: /(.*)/u,$", script.read_text(), re.MULTILINE)
     assert letters is not None
     offered = {c for c in range(0x3000) if re.fullmatch(letters[1], chr(c))}
@@ -119,7 +119,7 @@ def test_what_a_configured_folder_can_draw_is_drawn(cjk_folder: str) -> None:
     field = a_field("name", "王明 Wang", lang="ja")
     drawn, _ = overlay.draw([field], [(595, 842)], NOW, font_paths=[cjk_folder])
     assert "王明 Wang" in text_of(drawn)
-    assert certificate._families((cjk_folder,)) == {"ja": "Noto Sans CJK JP"}
+    assert certificate.families((cjk_folder,)) == {"ja": "Noto Sans CJK JP"}
 
 
 def test_a_folder_without_such_fonts_changes_nothing_for_the_rest(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 import hashlib
 import io
 import os
+import re
 import subprocess
 from dataclasses import replace
 from datetime import timedelta
@@ -11,6 +12,8 @@ import pikepdf
 import pytest
 from pikepdf import Name
 from PIL import Image, ImageChops
+from pyhanko.pdf_utils.generic import TextStringObject, pdf_name
+from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 from esign.core.credential import Credential
 from esign.pdf import cms, selfcheck
@@ -41,6 +44,76 @@ def pdfsig(pdf: bytes, folder: Path) -> str:
 
 def opened(pdf: bytes) -> pikepdf.Pdf:
     return pikepdf.open(io.BytesIO(pdf))
+
+
+# ---------- the head of the audit trail ----------
+
+
+def head_in(pdf: bytes) -> Any:
+    return verify(pdf, [ROOT.der], NOW)["audit"]
+
+
+def test_the_sealed_files_carry_the_head_that_is_printed() -> None:
+    order = an_order(a_pdf(title="Lease"), chain={"entries": 42, "head": "cd" * 32})
+    made = seal(order, CREDENTIAL)
+    for pdf in (made.sealed, made.certificate):
+        assert head_in(pdf) == {
+            "documentId": order.certificate["document"]["id"],
+            "entries": 42,
+            "hash": "cd" * 32,
+        }
+        assert "cdcd" in re.sub(r"\s", "", text_of(pdf))
+    with opened(made.sealed) as file:
+        assert file.docinfo["/Title"] == "Lease" and "/EsignAudit" in file.docinfo
+
+
+def test_any_reader_of_pdf_files_shows_the_head(tmp_path: Path) -> None:
+    path = tmp_path / "sealed.pdf"
+    path.write_bytes(seal(an_order(a_pdf()), CREDENTIAL).sealed)
+    told = subprocess.run(["pdfinfo", "-custom", path], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"EsignAudit: +(doc_\S+) (\d+) ([0-9a-f]{64})", told)
+    assert found is not None
+    assert head_in(path.read_bytes()) == {"documentId": found[1], "entries": int(found[2]), "hash": found[3]}
+
+
+def test_a_head_put_into_the_file_after_the_seal_is_not_believed() -> None:
+    """Readers may take a new entry of the document information for no change of the document."""
+    made = seal(an_order(a_pdf()), CREDENTIAL).sealed
+    before = head_in(made)
+    writer = IncrementalPdfFileWriter(io.BytesIO(made))
+    held = writer.trailer.raw_get("/Info")
+    writer.get_object(held.reference)[pdf_name("/EsignAudit")] = TextStringObject("doc_0 1 " + "00" * 32)
+    writer.mark_update(held.reference)
+    later = io.BytesIO()
+    writer.write(later)  # type: ignore[no-untyped-call]  # pyHanko's writer has no types here
+    with opened(later.getvalue()) as pdf:
+        assert str(pdf.docinfo["/EsignAudit"]).startswith("doc_0 1 ")
+    assert head_in(later.getvalue()) in (before, None) and before is not None
+
+
+def test_a_head_that_an_upload_brings_along_is_overwritten() -> None:
+    with opened(a_pdf()) as pdf:
+        pdf.docinfo["/EsignAudit"] = "doc_0 1 " + "00" * 32
+        order = an_order(saved(pdf))
+    assert head_in(seal(order, CREDENTIAL).sealed)["documentId"] == order.certificate["document"]["id"]
+
+
+@pytest.mark.parametrize("text", ["", "doc_1", "doc_1 0 " + "0" * 64, "doc_1 1 " + "0" * 63, "x" * 10_000])
+def test_an_entry_that_is_no_head_is_none(text: str) -> None:
+    with opened(a_pdf()) as pdf:
+        pdf.docinfo["/EsignAudit"] = text
+        signed = sign(saved(pdf), cms.load(CREDENTIAL), NOW, "")
+    assert verify(signed, [ROOT.der], NOW)["result"] == "valid" and head_in(signed) is None
+
+
+def test_a_file_without_the_head_does_not_pass() -> None:
+    made = seal(an_order(a_pdf()), CREDENTIAL)
+    with pytest.raises(SealFailed, match="head"):
+        selfcheck.check(made.sealed, made.page_count, ROOT.der, NOW)
+
+
+def test_nobody_vouches_for_the_head_in_a_file_that_is_not_trusted() -> None:
+    assert verify(seal(an_order(a_pdf()), CREDENTIAL).sealed, [], NOW)["audit"] is None
 
 
 # ---------- the signature ----------

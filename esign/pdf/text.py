@@ -1,0 +1,103 @@
+"""The text of a page in lines and paragraphs, for those who cannot see its picture or want to copy from it."""
+
+import re
+from collections.abc import Iterator
+from ctypes import byref, c_double, c_int
+from dataclasses import dataclass
+
+import pypdfium2
+from pypdfium2 import raw
+
+from esign.core.errors import Problem
+from esign.pdf.inspection import Paragraph
+
+MOST = 100_000  # characters of one page
+FINE = 20_000  # units of a page's height, so that whole numbers are exact enough
+ITEM = re.compile(r"[•●▪◦‣*–—-]\s|\(?(\d{1,3}|[A-Za-z])[.)]\s")
+
+
+@dataclass(slots=True)
+class Line:
+    """Text between two breaks; `top` and `bottom` in parts of the page's height from its upper edge."""
+
+    text: str
+    top: float
+    bottom: float
+
+    @property
+    def height(self) -> float:
+        return max(self.bottom - self.top, 1e-6)
+
+
+def read(pdf: bytes, number: int) -> tuple[Paragraph, ...]:
+    """The paragraphs of page `number` in the order of the file, as far as the page is seen; none of a picture."""
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        page = document[number - 1]
+        return tuple(paragraphs(lines(page, page.get_textpage())))
+    except pypdfium2.PdfiumError as error:
+        raise Problem("invalid_file", f"Page {number} of the file cannot be read.") from error
+    finally:
+        document.close()
+
+
+def lines(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> Iterator[Line]:
+    units: list[int] = []
+    box: list[float] = []
+    for index in range(min(text.count_chars(), MOST)):
+        unit = raw.FPDFText_GetUnicode(text, index)
+        if unit in (10, 13):
+            yield from line(units, box)
+            units, box = [], []
+        elif raw.FPDFText_IsHyphen(text, index) == 1:
+            units.append(0xAD)
+        elif unit >= 32 and unit not in (0xFFFE, 0xFFFF):
+            place = heights(page, text, index)
+            if place is not None:
+                units.append(unit)
+                box += place
+    yield from line(units, box)
+
+
+def line(units: list[int], box: list[float]) -> Iterator[Line]:
+    """Pairs of surrogates become their characters; a line without any text or place is none."""
+    packed = b"".join(chr(unit).encode("utf-16-le", "surrogatepass") for unit in units if unit < 0x110000)
+    words = " ".join(packed.decode("utf-16-le", "replace").split())
+    if words and box:
+        yield Line(words, min(box), max(box))
+
+
+def heights(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage, index: int) -> list[float] | None:
+    """Where a character begins and ends, from above; nothing for a mere space, None for what lies off the page."""
+    left, right, bottom, top = (c_double() for _ in range(4))
+    if not raw.FPDFText_GetCharBox(text, index, left, right, bottom, top) or left.value == right.value:
+        return []
+    x, y, across, down = c_int(), c_int(), 0.0, []
+    for east, north in ((left, bottom), (right, top)):
+        raw.FPDF_PageToDevice(page, 0, 0, FINE, FINE, 0, east, north, byref(x), byref(y))
+        across += x.value / FINE / 2
+        down.append(y.value / FINE)
+    return down if 0 <= across <= 1 and 0 <= sum(down) / 2 <= 1 else None
+
+
+def paragraphs(found: Iterator[Line]) -> Iterator[Paragraph]:
+    """Lines that follow each other closely belong together; an item of a list, larger letters or a gap begin anew."""
+    text, first, last = "", None, None
+    for one in found:
+        if first is not None and last is not None and belongs(one, last):
+            text = text[:-1] + one.text if text.endswith("\xad") else f"{text} {one.text}"
+        else:
+            if first is not None:
+                yield Paragraph(round(first.top * 100, 2), text.replace("\xad", ""))
+            text, first = one.text, one
+        last = one
+    if first is not None:
+        yield Paragraph(round(first.top * 100, 2), text.replace("\xad", ""))
+
+
+def belongs(one: Line, last: Line) -> bool:
+    lower, larger = min(one.height, last.height), max(one.height, last.height)
+    if abs(one.top - last.top) < lower / 2:  # cells of one row
+        return True
+    gap = one.top - last.bottom
+    return -lower < gap < 0.9 * larger and larger < 1.5 * lower and not ITEM.match(one.text)
