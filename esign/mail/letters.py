@@ -10,9 +10,17 @@ from esign.mail.sheet import Button, Letter, Letterhead, Note, Row, Sheet, draw
 from esign.mail.words import Words, line
 
 
+class Part(StrEnum):
+    """What a letter asks of its reader, as the keys of its phrases name it."""
+
+    SIGN = "sign"
+    APPROVE = "approve"
+    READ = "read"
+
+
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """Asks `to` to sign; `sender` is a person, None when only the organisation asks."""
+    """Asks `to` to sign, approve or read; `sender` is a person, None when only the organisation asks."""
 
     head: Letterhead
     to: str
@@ -25,11 +33,12 @@ class Invitation:
     until: Instant | None = None
     subject: str | None = None
     message: str | None = None
+    part: Part = Part.SIGN
 
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """Asks `to` again, who has filled in `filled` of `fields`."""
+    """Asks `to` again, who has filled in `filled` of `fields`, to sign or to approve."""
 
     head: Letterhead
     to: str
@@ -41,20 +50,25 @@ class Reminder:
     now: Instant
     until: Instant | None = None
     message: str | None = None
+    part: Part = Part.SIGN
 
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """Somebody who was asked; `at` is None for who has not signed."""
+    """Somebody who was asked to sign or approve; `at` is None for who has not."""
 
     name: str
     at: Instant | None
     is_reader: bool = False
+    part: Part = Part.SIGN
 
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """Brings the sealed file of `size` octets: attached, by a link that works till `until`, both, neither."""
+    """Brings the sealed file of `size` octets: attached, by a link that works till `until`, both, neither.
+
+    `copied_by` is who lets somebody know who had nothing to do.
+    """
 
     head: Letterhead
     to: str | None
@@ -66,49 +80,7 @@ class Completed:
     attached: bool
     link: str | None = None
     until: Instant | None = None
-
-
-class Reader(StrEnum):
-    """Whom the news of a refusal reaches: who sent it, who was asked too, who refused."""
-
-    SENDER = "sender"
-    RECIPIENT = "recipient"
-    SELF = "self"
-
-
-@dataclass(frozen=True, slots=True)
-class Declined:
-    head: Letterhead
-    to: str | None
-    reader: Reader
-    sender: str | None
-    title: str
-    who: str
-    at: Instant
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Expired:
-    """For the sender; `signers` are all who were to sign."""
-
-    head: Letterhead
-    to: str | None
-    title: str
-    at: Instant
-    signers: tuple[Signed, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Cancelled:
-    """For somebody who was asked; `sender` is a person, None when only the organisation withdrew it."""
-
-    head: Letterhead
-    to: str
-    sender: str | None
-    title: str
-    at: Instant
-    reason: str | None = None
+    copied_by: str | None = None
 
 
 def invitation(facts: Invitation) -> Letter:
@@ -125,15 +97,16 @@ def invitation(facts: Invitation) -> Letter:
         source = f"{facts.sender}, {facts.head.organisation}" if facts.sender else facts.head.organisation
         rows.append(Row(words.say("label_from"), line(source)))
         return Sheet(
-            subject=line(facts.subject or "") or words.say("invitation_subject", title=facts.title),
+            subject=line(facts.subject or "")
+            or words.say(f"invitation_subject_{facts.part}", title=facts.title),
             preheader=words.say("invitation_preheader", **size),
-            heading=words.say("invitation_heading", sender=sender, title=facts.title),
-            greeting=_greeting(words, facts.to),
-            note=_note(words.say("writes", sender=sender), facts.message),
-            button=Button(words.say("read_and_sign"), facts.link),
+            heading=words.say(f"invitation_heading_{facts.part}", sender=sender, title=facts.title),
+            greeting=greeting(words, facts.to),
+            note=note(words.say("writes", sender=sender), facts.message),
+            button=Button(words.say(f"begin_{facts.part}"), facts.link),
             rows=tuple(rows),
             small=(
-                words.say("invitation_small"),
+                words.say(f"invitation_small_{facts.part}"),
                 words.join(_alone(words, facts.link), words.say("unexpected")),
             ),
         )
@@ -154,15 +127,15 @@ def reminder(facts: Reminder) -> Letter:
             key = "reminder_preheader_filled" if facts.filled else "reminder_preheader"
             preheader = words.say(key, filled=filled, until=words.day(facts.until))
         return Sheet(
-            subject=words.say("reminder_subject", title=facts.title),
+            subject=words.say(f"reminder_subject_{facts.part}", title=facts.title),
             preheader=preheader,
-            heading=words.say("reminder_heading"),
-            greeting=_greeting(words, facts.to),
-            paragraphs=(words.say("reminder_kept" if facts.filled else "reminder_lead", **names),),
-            note=_note(words.say("writes", sender=names["sender"]), facts.message),
-            button=Button(words.say("carry_on" if facts.filled else "read_and_sign"), facts.link),
+            heading=words.say(f"reminder_heading_{facts.part}"),
+            greeting=greeting(words, facts.to),
+            paragraphs=(words.say(f"reminder_{'kept' if facts.filled else 'lead'}_{facts.part}", **names),),
+            note=note(words.say("writes", sender=names["sender"]), facts.message),
+            button=Button(words.say("carry_on" if facts.filled else f"begin_{facts.part}"), facts.link),
             rows=tuple(rows),
-            small=(words.say("reminder_small"), _alone(words, facts.link)),
+            small=(words.say(f"reminder_small_{facts.part}"), _alone(words, facts.link)),
         )
 
     return draw(facts.head, write)
@@ -178,6 +151,9 @@ def completed(facts: Completed) -> Letter:
 
     def write(words: Words) -> Sheet:
         size = words.size(facts.size)
+        lead = [words.say(key, title=facts.title)]
+        if facts.copied_by:
+            lead.append(words.say("completed_copy", sender=facts.copied_by))
         small = [words.say("completed_small")]
         if facts.link and facts.until is not None:
             small.append(words.say("completed_until", until=words.moment(facts.until)))
@@ -185,8 +161,8 @@ def completed(facts: Completed) -> Letter:
             subject=words.say("completed_subject", title=facts.title),
             preheader=words.say("completed_preheader"),
             heading=words.say("completed_heading"),
-            greeting=_greeting(words, facts.to),
-            paragraphs=(words.say(key, title=facts.title),),
+            greeting=greeting(words, facts.to),
+            paragraphs=tuple(lead),
             button=Button(words.say("download"), facts.link) if facts.link else None,
             rows=(
                 *(_signed_row(words, signed) for signed in facts.signers if signed.at is not None),
@@ -199,57 +175,7 @@ def completed(facts: Completed) -> Letter:
     return draw(facts.head, write)
 
 
-def declined(facts: Declined) -> Letter:
-    def write(words: Words) -> Sheet:
-        sender = facts.sender or facts.head.organisation
-        heading = "declined_heading_self" if facts.reader is Reader.SELF else "declined_heading"
-        return Sheet(
-            subject=words.say("declined_subject", title=facts.title),
-            preheader=words.say("declined_preheader"),
-            heading=words.say(heading, who=facts.who, title=facts.title),
-            greeting=_greeting(words, facts.to),
-            paragraphs=(words.say(f"declined_{facts.reader}", sender=sender),),
-            note=_note(words.say("reason"), facts.reason),
-            rows=(Row(words.say("label_declined"), words.moment(facts.at)),),
-        )
-
-    return draw(facts.head, write)
-
-
-def expired(facts: Expired) -> Letter:
-    def write(words: Words) -> Sheet:
-        return Sheet(
-            subject=words.say("expired_subject", title=facts.title),
-            preheader=words.say("expired_preheader"),
-            heading=words.say("expired_heading", title=facts.title),
-            greeting=_greeting(words, facts.to),
-            paragraphs=(words.say("expired_lead"),),
-            rows=(
-                *(Row(line(signed.name), _progress(words, signed), is_name=True) for signed in facts.signers),
-                Row(words.say("label_expired"), words.moment(facts.at)),
-            ),
-        )
-
-    return draw(facts.head, write)
-
-
-def cancelled(facts: Cancelled) -> Letter:
-    def write(words: Words) -> Sheet:
-        sender = facts.sender or facts.head.organisation
-        return Sheet(
-            subject=words.say("cancelled_subject", title=facts.title),
-            preheader=words.say("cancelled_preheader"),
-            heading=words.say("cancelled_heading", sender=sender, title=facts.title),
-            greeting=_greeting(words, facts.to),
-            paragraphs=(words.say("cancelled_lead"),),
-            note=_note(words.say("reason"), facts.reason),
-            rows=(Row(words.say("label_cancelled"), words.moment(facts.at)),),
-        )
-
-    return draw(facts.head, write)
-
-
-def _greeting(words: Words, name: str | None) -> str:
+def greeting(words: Words, name: str | None) -> str:
     return words.say("hello", name=name) if name else words.say("hello_nobody")
 
 
@@ -259,20 +185,14 @@ def _alone(words: Words, link: str) -> str:
 
 def _signed_row(words: Words, signed: Signed) -> Row:
     at = words.moment(signed.at or 0)
-    return (
-        Row(words.say("label_you_signed"), at)
-        if signed.is_reader
-        else Row(line(signed.name), at, is_name=True)
-    )
+    if signed.is_reader:
+        return Row(words.say(f"label_you_{signed.part}"), at)
+    if signed.part is Part.APPROVE:
+        at = words.say("approve_done", at=at)
+    return Row(line(signed.name), at, is_name=True)
 
 
-def _progress(words: Words, signed: Signed) -> str:
-    return (
-        words.say("not_signed") if signed.at is None else words.say("signed_at", at=words.moment(signed.at))
-    )
-
-
-def _note(introduction: str, text: str | None) -> Note | None:
+def note(introduction: str, text: str | None) -> Note | None:
     """What a person wrote: empty lines part paragraphs, other line ends are kept."""
     parts = re.split(r"\n(?:[ \t]*\n)+", "\n".join((text or "").splitlines()))
     paragraphs = tuple(tuple(map(line, part.strip("\n").split("\n"))) for part in parts if part.strip())

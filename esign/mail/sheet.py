@@ -66,6 +66,7 @@ class Sheet:
     heading: str
     greeting: str
     paragraphs: tuple[str, ...] = ()
+    code: str | None = None
     note: Note | None = None
     button: Button | None = None
     rows: tuple[Row, ...] = ()
@@ -92,9 +93,9 @@ def draw(head: Letterhead, write: Callable[[Words], Sheet]) -> Letter:
 def _html(head: Letterhead, sheet: Sheet, words: Words) -> str:
     return _template().render(
         sheet=sheet,
-        language=words.phrases["language"],
-        direction=words.phrases["direction"],
-        start="right" if words.phrases["direction"] == "rtl" else "left",
+        language=words.language.tag,
+        direction=words.language.direction,
+        start="right" if words.language.direction == "rtl" else "left",
         organisation=line(head.organisation),
         mark=mark(head.organisation, head.colour),
         test=words.say("test") if head.test else None,
@@ -113,6 +114,8 @@ def _text(head: Letterhead, sheet: Sheet, words: Words) -> str:
     if head.test:
         blocks.insert(0, words.say("test"))
     blocks = [_wrap(block) for block in blocks]
+    if sheet.code:
+        blocks.append(f"    {sheet.code}")
     if sheet.note:
         blocks.append(_note(sheet.note))
     if sheet.button:

@@ -12,14 +12,14 @@ from zoneinfo import ZoneInfo
 from markupsafe import Markup
 
 from esign.core.instant import Instant, to_datetime
-
-DEFAULT = "en"
+from esign.core.language import Language, apart, choose
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
     """The phrases of one language in one time zone; `rich` ones are markup with their data escaped."""
 
+    language: Language
     phrases: Mapping[str, Any]
     zone: ZoneInfo
     rich: bool
@@ -28,16 +28,20 @@ class Words:
         """The phrase `key`; where it differs in a rich letter, `key_html`."""
         data = {name: line(value) if type(value) is str else value for name, value in data.items()}
         if self.rich:
+            data = {name: self._apart(value) for name, value in data.items()}
             phrase = Markup(self.phrases.get(f"{key}_html", self.phrases[key]))  # noqa: S704 - the phrase is ours
             return phrase.format(**data)
         return str(self.phrases[key]).format(**data)
+
+    def _apart(self, value: object) -> object:
+        return apart(value, self.language.direction) if type(value) is str else value
 
     def join(self, *sentences: str) -> str:
         return (Markup(" ") if self.rich else " ").join(sentences)
 
     def count(self, key: str, n: int, **data: object) -> str:
         forms: Mapping[str, str] = self.phrases[key]
-        return forms["one" if n == 1 else "other"].format(n=n, **data)
+        return forms[self.language.form(n)].format(n=n, **data)
 
     def day(self, at: Instant) -> str:
         """`20 December 2026`."""
@@ -58,7 +62,7 @@ class Words:
             return self.count("bytes", octets)
         if octets < 999_500:
             return self.say("kB", n=round(octets / 1_000))
-        return self.say("MB", n=f"{octets / 1_000_000:.1f}")
+        return self.say("MB", n=f"{octets / 1_000_000:.1f}".replace(".", self.language.decimal))
 
     def _date(self, key: str, at: Instant) -> str:
         local = self._local(at)
@@ -81,15 +85,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 def words(locale: str, time_zone: str, *, rich: bool) -> Words:
     """The nearest language there is to a BCP 47 tag, else English."""
-    language = next((tag for tag in (locale, locale.split("-")[0]) if tag in languages()), DEFAULT)
-    return Words(phrases(language), ZoneInfo(time_zone), rich)
-
-
-@cache
-def languages() -> frozenset[str]:
-    """The languages in the package."""
-    folder = files("esign.mail") / "words"
-    return frozenset(file.name.removesuffix(".json") for file in folder.iterdir())
+    language = choose(locale)
+    return Words(language, phrases(language.tag), ZoneInfo(time_zone), rich)
 
 
 @cache

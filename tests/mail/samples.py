@@ -1,24 +1,25 @@
 """One letter of each kind with the facts of the design, and one whose every fact is awkward."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from esign.core.instant import Instant, parse
-from esign.mail.letters import (
+from esign.mail.codes import Code, code
+from esign.mail.endings import (
     Cancelled,
-    Completed,
+    Corrected,
     Declined,
     Expired,
-    Invitation,
     Reader,
-    Reminder,
-    Signed,
+    Renewal,
     cancelled,
-    completed,
+    corrected,
     declined,
     expired,
-    invitation,
-    reminder,
+    renewal,
 )
+from esign.mail.letters import Completed, Invitation, Part, Reminder, Signed, completed, invitation, reminder
+from esign.mail.notices import Notice, notice
 from esign.mail.sheet import Letter, Letterhead
 
 HEAD = Letterhead("Northlight Joinery", "#7a4a1d", "en", "Europe/Berlin")
@@ -67,6 +68,25 @@ DECLINED = Declined(
 )
 CANCELLED = Cancelled(HEAD, "Jonas Weber", None, TITLE, at("2026-11-22T08:30"), "The price has changed.")
 EXPIRED = Expired(HEAD, "Mira Okafor", TITLE, UNTIL, (SIGNERS[1], Signed("Jonas Weber", None)))
+RENEWAL = Renewal(HEAD, "Mira Okafor", TITLE, "Jonas Weber", "jonas.weber@example.com", UNTIL)
+CORRECTED = Corrected(HEAD, "Jonas Weber", "Mira Okafor", TITLE)
+CODE = Code(HEAD, "Jonas Weber", "Mira Okafor", "417302", 10, at("2026-11-21T14:12"))
+NOTICED: dict[str, str | int] = {
+    "webhook": "https://books.northlight.example/in/signed",
+    "host": "books.northlight.example",
+    "event": "document.completed",
+    "answer": "status 503",
+    "since_at": at("2026-11-21T05:58"),
+    "until_at": at("2026-11-26T05:58"),
+    "days": 30,
+}
+NOTICES = ("webhook_exhausted", "webhook_warning", "webhook_failing", "webhook_gone")
+KEY_NOTED: dict[str, str | int] = {
+    "api_key": "CRM",
+    "hint": "esk_live_ab12…wxyz",
+    "ends_at": at("2026-12-05T05:58"),
+}
+KEY_NOTICES = ("key_expiring", "key_unused")
 
 LONG = Letterhead("Gesellschaft-für-Brückenbau-und-" * 6 + "mbH", "#ffe08a", "en", "Asia/Kolkata", test=True)
 NASTY = '<script>alert("1")</script> & {{ 7 * 7 }} {title} %s '
@@ -87,13 +107,24 @@ AWKWARD = Invitation(
 )
 
 
-def letters() -> dict[str, Letter]:
+def letters(locale: str = "en") -> dict[str, Letter]:
+    """The same facts in the language."""
+    head = replace(HEAD, locale=locale)
     return {
-        "invitation": invitation(INVITATION),
-        "reminder": reminder(REMINDER),
-        "completed": completed(COMPLETED),
-        "declined": declined(DECLINED),
-        "expired": expired(EXPIRED),
-        "cancelled": cancelled(CANCELLED),
-        "awkward": invitation(AWKWARD),
+        "invitation": invitation(replace(INVITATION, head=head)),
+        "reminder": reminder(replace(REMINDER, head=head)),
+        "completed": completed(replace(COMPLETED, head=head)),
+        "declined": declined(replace(DECLINED, head=head)),
+        "expired": expired(replace(EXPIRED, head=head)),
+        "renewal": renewal(replace(RENEWAL, head=head)),
+        "corrected": corrected(replace(CORRECTED, head=head)),
+        "cancelled": cancelled(replace(CANCELLED, head=head)),
+        "awkward": invitation(replace(AWKWARD, head=replace(AWKWARD.head, locale=locale))),
+        "code": code(replace(CODE, head=head)),
+        "invitation_approve": invitation(replace(INVITATION, head=head, part=Part.APPROVE, fields=0)),
+        "invitation_read": invitation(replace(INVITATION, head=head, part=Part.READ, fields=0)),
+        "reminder_approve": reminder(replace(REMINDER, head=head, part=Part.APPROVE, filled=0)),
+        "completed_copy": completed(replace(COMPLETED, head=head, copied_by="Mira Okafor")),
+        **{name: notice(Notice(head, "Mira Okafor", name, NOTICED)) for name in NOTICES},
+        **{name: notice(Notice(head, "Mira Okafor", name, KEY_NOTED)) for name in KEY_NOTICES},
     }

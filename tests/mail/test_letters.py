@@ -1,22 +1,33 @@
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import pytest
 
-from esign.mail.letters import Declined, Reader, Signed, completed, declined, expired, invitation, reminder
+from esign.core.language import LANGUAGES
+from esign.mail.codes import code
+from esign.mail.endings import Declined, Reader, declined, expired
+from esign.mail.letters import Part, Signed, completed, invitation, reminder
+from esign.mail.notices import Notice, notice
 from esign.mail.sheet import Letterhead, mark
-from esign.mail.words import languages, phrases, words
+from esign.mail.words import words
 from tests.mail.samples import (
     AWKWARD,
+    CODE,
     COMPLETED,
     DECLINED,
     EXPIRED,
     HEAD,
     INVITATION,
+    KEY_NOTED,
+    KEY_NOTICES,
     LINK,
     MESSAGE,
+    NOTICED,
+    NOTICES,
     REMINDER,
+    SIGNERS,
     TITLE,
     UNTIL,
     at,
@@ -66,6 +77,66 @@ def test_an_invitation_says_who_asks_for_what_until_when() -> None:
         assert part in flat(Shown(letter.html).words)
 
 
+@pytest.mark.parametrize(
+    ("part", "subject", "heading", "button", "small"),
+    [
+        (
+            Part.APPROVE,
+            "Please approve: ",
+            "Mira Okafor asks you to approve “",
+            "Read and approve",
+            "and you do not sign",
+        ),
+        (
+            Part.READ,
+            "For your information: ",
+            "Mira Okafor sends you “",
+            "Read the document",
+            "there is nothing for you to sign",
+        ),
+    ],
+)
+def test_an_invitation_asks_for_what_its_reader_has_to_do(
+    part: Part, subject: str, heading: str, button: str, small: str
+) -> None:
+    letter = invitation(replace(INVITATION, part=part))
+    assert letter.subject == subject + TITLE
+    for shown in (heading, button, small):
+        assert shown in flat(letter.text) and shown in flat(Shown(letter.html).words)
+    assert "Read and sign" not in letter.text and "Sign and finish" not in letter.text
+
+
+def test_a_reminder_to_approve_speaks_of_approving() -> None:
+    letter = reminder(replace(REMINDER, part=Part.APPROVE, filled=0))
+    assert letter.subject == f"Still waiting for your approval: {TITLE}"
+    assert "waiting for you to approve" in flat(letter.text) and "Decline to approve" in flat(letter.text)
+
+
+def test_who_approved_is_told_apart_from_who_signed() -> None:
+    approved = Signed("Ana Lindqvist", SIGNERS[1].at, part=Part.APPROVE)
+    text = completed(replace(COMPLETED, signers=(*SIGNERS, approved))).text
+    assert "Ana Lindqvist  approved 21 November 2026, 15:20 CET\n" in text
+    own = completed(replace(COMPLETED, signers=(replace(approved, is_reader=True),))).text
+    assert "You approved  21 November 2026, 15:20 CET\n" in own
+    open_ = expired(replace(EXPIRED, signers=(replace(approved, at=None),))).text
+    assert "Ana Lindqvist  has not approved\n" in open_
+
+
+def test_who_gets_a_copy_only_is_told_from_whom() -> None:
+    letter = completed(replace(COMPLETED, copied_by="Mira Okafor"))
+    assert "Mira Okafor lets you have it for your information." in flat(letter.text)
+    assert "for your information" not in completed(COMPLETED).text
+
+
+def test_a_code_stands_alone_in_its_letter_and_not_in_the_subject() -> None:
+    letter = code(CODE)
+    assert letter.subject == "Your code from Northlight Joinery"
+    assert "\n    417\N{NO-BREAK SPACE}302\n" in letter.text
+    assert "417\N{NO-BREAK SPACE}302" in Shown(letter.html).words and Shown(letter.html).links == []
+    for said in ("10 minutes, until 21 November 2026, 14:12 CET", "Answer this email to tell Mira Okafor"):
+        assert said in flat(letter.text)
+
+
 def test_the_link_is_the_only_address_in_the_letter() -> None:
     letter = invitation(INVITATION)
 
@@ -80,6 +151,34 @@ def test_no_letter_loads_anything_or_runs_anything(name: str) -> None:
 
     assert not shown.tags & {"script", "img", "link", "iframe", "form", "object", "svg"}
     assert set(shown.links) <= {LINK}
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_the_text_twin_has_the_words_of_the_letter(tag: str) -> None:
+    """All but what a letter says of its button, and what the text says in place of a coloured edge."""
+    phrases = words(tag, "UTC", rich=False).phrases
+    apart = [phrase for key, phrase in phrases.items() if f"{key}_html" in phrases or key.endswith("_html")]
+    apart += [phrases["writes"].format(sender="Mira Okafor"), phrases["reason"], HEAD.organisation]
+    unlike = set(re.findall(r"\w+", " ".join(apart)))
+    for name, letter in letters(tag).items():
+        if name == "awkward":
+            continue
+        body = letter.html.split("<body")[1].split("</div>", 1)[1]
+        rich = set(re.findall(r"\w+", unescape(re.sub(r"<[^>]*>", " ", f"<body {body}")))) - {"NJ"}
+        plain = set(re.findall(r"\w+", letter.text.replace(LINK, "")))
+        host = set(re.findall(r"\w+", "sign.northlight.example"))
+        assert (rich - plain - unlike - host, plain - rich - unlike) == (set(), set()), name
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+def test_every_letter_has_at_most_one_link_and_the_direction_of_its_language(tag: str) -> None:
+    for name, letter in letters(tag).items():
+        asks = name.split("_")[0] in ("invitation", "reminder", "completed", "awkward")
+        assert Shown(letter.html).links == ([LINK] if asks else []), name
+        assert re.findall(r"https?://\S+", letter.text.replace(str(NOTICED["webhook"]), "")) == (
+            [LINK] if asks else []
+        )
+        assert f'<html lang="{tag}" dir="{LANGUAGES[tag].direction}"' in letter.html
 
 
 @pytest.mark.parametrize("name", [name for name in letters() if name != "awkward"])
@@ -239,6 +338,35 @@ def test_an_expiry_tells_who_has_not_signed() -> None:
     assert "Mira Okafor  signed 21 November 2026, 15:20 CET\n" in text
 
 
+@pytest.mark.parametrize("name", NOTICES)
+def test_a_notice_says_what_happened_to_which_webhook(name: str) -> None:
+    letter = notice(Notice(HEAD, None, name, NOTICED))
+
+    assert "{" not in letter.subject + letter.text
+    for part in ("Hello,", "books.northlight.example", "Failing since 21 November 2026, 05:58 CET"):
+        assert part in flat(letter.text)
+        assert part.removeprefix("Failing since ") in flat(Shown(letter.html).words)
+
+
+@pytest.mark.parametrize("name", KEY_NOTICES)
+def test_a_notice_says_which_key_ends_and_when(name: str) -> None:
+    letter = notice(Notice(HEAD, None, name, KEY_NOTED))
+
+    assert "{" not in letter.subject + letter.text
+    assert "CRM" in letter.subject
+    for part in ("“CRM”", "esk_live_ab12…wxyz", "5 December 2026, 05:58 CET"):
+        assert part in flat(letter.text)
+        assert part in flat(Shown(letter.html).words)
+
+
+def test_the_facts_of_a_notice_are_no_markup() -> None:
+    letter = notice(Notice(HEAD, "<b>", "webhook_gone", {**NOTICED, "host": "<i>&amp;\nx"}))
+
+    assert not Shown(letter.html).tags & {"i"}
+    assert "The webhook to <i>&amp; x is switched off" in letter.text
+    assert "The webhook to <i>&amp; x is switched off" in Shown(letter.html).words
+
+
 def test_a_long_name_leaves_the_columns_in_place() -> None:
     text = expired(replace(EXPIRED, signers=(Signed("N" * 60, None), Signed("Jonas Weber", UNTIL)))).text
 
@@ -256,13 +384,7 @@ def test_sizes_are_told_in_thousands(octets: int, shown: str) -> None:
 
 @pytest.mark.parametrize("locale", ["en", "en-GB", "xx", "../en", ""])
 def test_an_unknown_language_is_answered_in_english(locale: str) -> None:
-    assert words(locale, "UTC", rich=False).phrases["language"] == "en"
-
-
-@pytest.mark.parametrize("language", sorted(languages()))
-def test_every_language_has_the_phrases_of_english(language: str) -> None:
-    assert phrases(language).keys() == phrases("en").keys()
-    assert len(phrases(language)["months"]) == 12
+    assert words(locale, "UTC", rich=False).language.tag == "en"
 
 
 @pytest.mark.parametrize(
