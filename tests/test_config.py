@@ -46,6 +46,7 @@ def test_nothing_at_all_gives_the_defaults(tmp_path: Path, monkeypatch: pytest.M
         "verifies_per_minute": 30,
         "auth_failures_per_minute": 20,
         "emails_per_day": 2000,
+        "documents_per_month": 0,
         "file_mib": 25,
         "body_mib": 36,
         "pages": 500,
@@ -54,7 +55,11 @@ def test_nothing_at_all_gives_the_defaults(tmp_path: Path, monkeypatch: pytest.M
         "webhooks": 20,
         "templates": 1000,
         "api_keys": 50,
+        "event_days": 30,
+        "rotation_hours": 24,
         "idempotency_hours": 24,
+        "link_days": 30,
+        "attachment_mib": 5,
         "download_seconds": 300,
     }
 
@@ -175,7 +180,7 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
         ("[seal]\nfont_paths = ['none']\n", ["seal.font_paths", "a folder that exists"]),
         ("[organisation]\nname = ' '\n", ["organisation.name", "1 to 200 characters"]),
         ('[organisation]\nname = "a\\nb"\n', ["organisation.name", "without control characters"]),
-        ("[organisation]\nlocale = 'xx'\n", ["organisation.locale", 'allowed is "en"']),
+        ("[organisation]\nlocale = 'xx'\n", ["organisation.locale", 'allowed is "ar" or "de" or "en"']),
         ("[organisation]\ntime_zone = 'Mars/Base'\n", ["organisation.time_zone", "Europe/Berlin"]),
         ("[organisation]\ntime_zone = '../UTC'\n", ["organisation.time_zone", "Europe/Berlin"]),
         ("[organisation]\nplan = 'gold'\n", ["organisation.plan", '"business" or "enterprise"']),
@@ -229,7 +234,7 @@ def test_a_wrong_variable_is_named(tmp_path: Path, environ: dict[str, str], expe
 
 
 def test_foreign_and_reserved_variables_are_left_alone(tmp_path: Path) -> None:
-    environ = {"HOME": "/root", "ESIGNAL": "1", "esign_x": "1"}
+    environ = {"HOME": "/root", "ESIGNAL": "1", "esign_x": "1", "ESIGN_KEY": "esk_", "ESIGN_URL": "http://x"}
     assert load(written(tmp_path, ""), environ).server.port == 8080
 
 

@@ -18,6 +18,7 @@ from esign.config.tables import (
     Reminders,
     Seal,
     Server,
+    Signing,
     Storage,
     Webhooks,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "Reminders",
     "Seal",
     "Server",
+    "Signing",
     "Storage",
     "Webhooks",
     "is_loopback",

@@ -18,6 +18,7 @@ from esign.config.tables import TABLES, Config
 
 FILE = Path("esign.toml")
 PREFIX = "ESIGN_"
+OF_PROGRAMS = {"ESIGN_KEY", "ESIGN_URL"}  # what programs that call the API read: no settings of the server
 
 KEYS: Mapping[str, FieldInfo] = {
     f"{table}.{key}": field for table, model in TABLES.items() for key, field in model.keys().items()
@@ -93,7 +94,7 @@ def _from_environment(environ: Mapping[str, str], folder: Path, problems: list[s
     given: dict[str, Given] = {}
     for variable in sorted(environ):
         name = VARIABLES.get(variable) or VARIABLES.get(variable.removesuffix("_FILE"))
-        if not variable.startswith(PREFIX):
+        if not variable.startswith(PREFIX) or variable in OF_PROGRAMS:
             continue
         if name is None or (variable not in VARIABLES and name not in SECRETS):
             problems.append(_unknown(variable, environ[variable], "environment", VARIABLES))

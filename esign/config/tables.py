@@ -20,6 +20,7 @@ from esign.config.values import (
     is_loopback,
     origin,
 )
+from esign.core.language import LANGUAGES, Tag
 
 
 def key(default: Any, line: str, **bounds: Any) -> Any:
@@ -155,7 +156,9 @@ class Organisation(Table):
     """The organisation made at the first use; of these keys only `plan` is read again later."""
 
     name: Name = key("esign", "Name in mails, on signing pages and on certificates.")
-    locale: Literal["en"] = key("en", "Language of mails and pages.")
+    locale: Tag = key(
+        "en", f"Language of mails and pages unless a document names one: {', '.join(LANGUAGES)}."
+    )
     time_zone: TimeZone = key("UTC", 'Time zone of dates and times, such as "Europe/Berlin".')
     reply_to: Mailbox | None = key(None, "Gets the answers to mails, and the sender's copies and news.")
     plan: Literal["free", "team", "business", "enterprise"] = key(
@@ -172,6 +175,7 @@ class Webhooks(Table):
     allow_private: bool = key(
         False, "Allow every private and loopback target, plain http too, also for live keys."
     )
+    attempts_at_once: int = key(4, "Deliveries to one webhook at the same time.", ge=1, le=64)
 
 
 class Reminders(Table):
@@ -190,15 +194,46 @@ class Expiry(Table):
     days: int = key(30, "Days from sending to expiry.", ge=1, le=365)
 
 
+class Test(Table):
+    """Test mode, in which nothing has legal effect."""
+
+    mails: Literal["deliver", "members", "capture"] = key(
+        "deliver", 'Who gets its mails: everybody, only members ("members") or nobody ("capture").'
+    )
+    purge_after_days: int = key(90, "Days after which a document that ended is deleted.", ge=1, le=3650)
+
+
+class Keys(Table):
+    """What becomes of API keys."""
+
+    revoke_unused: bool = key(False, "Revoke a key that nobody used for 365 days, after two notices by mail.")
+
+
+class Signing(Table):
+    """How much is answered behind one signing link; an address may ask ten times that, pages count apart."""
+
+    reads_per_minute: int = key(120, "Reads with one link; 0: any number.", ge=0, le=100_000)
+    writes_per_minute: int = key(30, "Writes with one link; 0: any number.", ge=0, le=100_000)
+    wrong_links_per_minute: int = key(
+        30,
+        "Links from one address that nobody has, then none for 10 minutes; 0: any number.",
+        ge=0,
+        le=100_000,
+    )
+
+
 class Limits(Table):
-    """What one key, one organisation or one request may use; 0 where a minute has no limit of its own."""
+    """What one key, one organisation or one request may use."""
 
     requests_per_minute: int = key(600, "Requests of one key.", ge=1, le=100_000)
     creates_per_minute: int = key(0, "Of these, creating ones; 0: any number.", ge=0, le=100_000)
     sends_per_minute: int = key(0, "Of these, sending ones; 0: any number.", ge=0, le=100_000)
     verifies_per_minute: int = key(30, "Of these, checking a PDF; 0: any number.", ge=0, le=100_000)
     auth_failures_per_minute: int = key(20, "Wrong keys from one address.", ge=1, le=100_000)
-    emails_per_day: int = key(2000, "Mails of one organisation.", ge=1, le=10_000_000)
+    emails_per_day: int = key(2000, "Mails of one organisation in a day (UTC).", ge=1, le=10_000_000)
+    documents_per_month: int = key(
+        0, "Live documents it sends in a month (UTC); 0: any number.", ge=0, le=10_000_000
+    )
     file_mib: int = key(25, "Size of one PDF in MiB.", ge=1, le=100)
     body_mib: int = key(36, "Size of a request with a file: 4/3 of it, and 1.", ge=2, le=140)
     pages: int = key(500, "Pages of one PDF.", ge=1, le=5000)
@@ -208,6 +243,10 @@ class Limits(Table):
     templates: int = key(1000, "Templates of one organisation and mode.", ge=1, le=100_000)
     api_keys: int = key(50, "Active API keys of one organisation.", ge=1, le=10_000)
     idempotency_hours: int = key(24, "Hours an Idempotency-Key is remembered.", ge=1, le=720)
+    event_days: int = key(30, "Days events and the logs of their deliveries are kept.", ge=10, le=3650)
+    rotation_hours: int = key(24, "Hours the previous secret of a webhook signs too.", ge=1, le=168)
+    link_days: int = key(30, "Days that a recipient's link still reads after the end.", ge=1, le=3650)
+    attachment_mib: int = key(5, "Size of a sealed PDF attached to mails; 0: always a link.", ge=0, le=25)
     download_seconds: int = key(300, "Life of a download address in seconds.", ge=10, le=86_400)
 
     @model_validator(mode="after")
@@ -234,6 +273,9 @@ class Config(BaseModel):
     webhooks: Webhooks = Field(default_factory=Webhooks)
     reminders: Reminders = Field(default_factory=Reminders)
     expiry: Expiry = Field(default_factory=Expiry)
+    test: Test = Field(default_factory=Test)
+    keys: Keys = Field(default_factory=Keys)
+    signing: Signing = Field(default_factory=Signing)
     limits: Limits = Field(default_factory=Limits)
 
     @property

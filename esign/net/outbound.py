@@ -1,6 +1,7 @@
 """Posting to an address that somebody else chose: only where the rules let it."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from esign.clock import Clock
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 ALL_OF_IT = 15.0
 CONNECT = 5.0
+JUDGED = 1_000  # targets whose spelling is not taken apart again at each attempt
 
 
 class Outbound:
@@ -34,6 +36,7 @@ class Outbound:
         tls: "ssl.SSLContext | None" = None,
     ) -> None:
         self._rules = rules
+        self._judged = lru_cache(JUDGED)(rules.check)
         self._clock = clock
         self._resolve = resolve
         self._tls = tls
@@ -55,7 +58,7 @@ class Outbound:
     ) -> Answer:
         """One attempt, redirects not followed; seconds. Raises Refused or Failed."""
         try:
-            target, reach = self._rules.check(url, plain_allowed=plain_allowed)
+            target, reach = self._judged(url, plain_allowed=plain_allowed)
         except Problem as problem:
             raise Refused(f"address_refused: {problem.message}") from problem
         began = self._clock.monotonic()
