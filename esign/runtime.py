@@ -11,6 +11,7 @@ from esign.core.document import Mode
 from esign.core.usage import Tally
 from esign.mail.smtp import Mailer
 from esign.net import Outbound
+from esign.passwords import Passwords
 from esign.pdf.workers import Workers
 from esign.store.database import Database
 from esign.vault import Vault
@@ -32,3 +33,4 @@ class Runtime:
     bell: Bell
     boot: str
     requests: Tally = field(default_factory=Tally)
+    passwords: Passwords = field(default_factory=Passwords)

@@ -1,6 +1,8 @@
 """`esign verify`: one file checked in a limited worker, told as words or as JSON."""
 
 import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from esign import authority
@@ -10,21 +12,31 @@ from esign.core.errors import Problem
 from esign.pdf.verification import Signature, Verification
 from esign.pdf.workers import Workers
 
+Judge = Callable[[bytes], Awaitable[Verification]]
+
 
 class Unreadable(Exception):
     """The file, or a certificate to trust, cannot be read."""
 
 
 async def verify_file(config: Config, pdf: Path, trust: tuple[Path, ...]) -> Verification:
-    """Trusts this installation's authority, as far as there is one, and the given roots; raises Unreadable."""
+    """Raises Unreadable."""
     content = read(pdf)
+    async with judging(config, trust) as judge:
+        try:
+            return await judge(content)
+        except Problem as problem:
+            raise Unreadable(f"{pdf}: {problem.message}") from None
+
+
+@asynccontextmanager
+async def judging(config: Config, trust: tuple[Path, ...] = ()) -> AsyncIterator[Judge]:
+    """Trusts this installation's authority, as far as there is one, and the given roots; raises Unreadable."""
     roots = [root for path in trust for root in certificates(path)]
     own = authority.known_roots(config.storage.data_dir, config.seal.pkcs12, config.seal.secret)
     workers = Workers()
     try:
-        return await workers.verify(content, roots, SystemClock().now(), own)
-    except Problem as problem:
-        raise Unreadable(f"{pdf}: {problem.message}") from None
+        yield lambda content: workers.verify(content, roots, SystemClock().now(), own)
     finally:
         await workers.close()
 
@@ -69,6 +81,11 @@ def show(verification: Verification, as_json: bool) -> str:
     ]
     for signature in verification["signatures"]:
         lines += of_signature(signature)
+    if head := verification["audit"]:
+        lines += [
+            f"  audit trail of {head['documentId']} up to entry {head['entries']}, its hash {head['hash']}",
+            "    compare it with the trail kept where it was sealed: esign verify-audit FILE",
+        ]
     return "\n".join(lines)
 
 

@@ -6,8 +6,8 @@ from email.utils import parseaddr
 from esign.config import Config
 from esign.core import apikey
 from esign.core.account import Organisation, may_use_api
-from esign.core.apikey import ApiKey, Scope
-from esign.core.document import Mode
+from esign.core.apikey import COMMAND_LINE, ApiKey, Scope
+from esign.core.document import Actor, Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.entropy import new_id, new_key_secret
@@ -58,6 +58,7 @@ async def create_key(
     mode: Mode,
     scopes: frozenset[Scope],
     expires_in_days: int | None,
+    created_by: Actor = COMMAND_LINE,
 ) -> tuple[ApiKey, str]:
     """A key and, once, its text; refused below the business plan and over the limit of active keys.
 
@@ -79,6 +80,7 @@ async def create_key(
         scopes=scopes,
         created_at=now,
         expires_at=None if days is None else now + days * DAY,
+        created_by=created_by,
     )
 
     async def write(tx: Transaction) -> None:
@@ -112,3 +114,39 @@ def state_of(key: ApiKey, now: Instant) -> str:
     if key.revoked_at is not None:
         return "revoked"
     return "expired" if key.expires_at is not None and key.expires_at <= now else "active"
+
+
+async def create_organisation(db: Database, config: Config, name: str, plan: str | None, now: Instant) -> str:
+    """The id of one more organisation, with what the installation's has of language and time zone."""
+    first = await ensure_organisation(db, config, now)
+    made = Organisation(
+        id=new_id("org", now),
+        name=name,
+        locale=first.locale,
+        time_zone=first.time_zone,
+        created_at=now,
+        plan=plan,
+    )
+
+    async def write(tx: Transaction) -> None:
+        await accounts.add_organisation(tx, made)
+
+    await db.write(write)
+    return made.id
+
+
+async def list_organisations(db: Database) -> list[Organisation]:
+    """Oldest first."""
+    return await accounts.organisations(db)
+
+
+async def set_plan(db: Database, organisation_id: str, plan: str) -> None:
+    """Counts from the next request on, or the next start; raises `not_found`."""
+
+    async def write(tx: Transaction) -> None:
+        found = {one.id: one for one in await accounts.organisations(tx)}
+        if organisation_id not in found:
+            raise Problem("not_found", f"There is no organisation {organisation_id}; see esign orgs list.")
+        await accounts.save_organisation(tx, replace(found[organisation_id], plan=plan))
+
+    await db.write(write)

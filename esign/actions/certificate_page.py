@@ -6,15 +6,15 @@ from zoneinfo import ZoneInfo
 
 from esign.actions.device import in_words
 from esign.actions.drawing import ink_of
+from esign.core import lifecycle
 from esign.core.account import Organisation
 from esign.core.audit import Entry
 from esign.core.credential import TEST_MARK
-from esign.core.document import Document, Ink, Mode, Recipient, RecipientStatus, Role
+from esign.core.document import Document, Ink, Mode, Recipient, RecipientStatus
 from esign.core.instant import Instant, to_datetime
+from esign.core.language import choose
 
 Local = Callable[[Instant | None], str | None]
-
-LANGUAGES = ("en", "de", "fr", "ar")
 
 
 def up_to_last_act(trail: list[Entry]) -> list[Entry]:
@@ -37,11 +37,10 @@ def facts(
     def local(at: Instant | None) -> str | None:
         return None if at is None else to_datetime(at).astimezone(zone).isoformat()
 
-    lang = (document.locale or organisation.locale).split("-")[0]
     return {
         "schema": 1,
         "paper": "a4",
-        "lang": lang if lang in LANGUAGES else "en",
+        "lang": choose(document.locale, organisation.locale).tag,
         "mode": document.mode.value,
         "time_zone": organisation.time_zone,
         "organisation": {"name": organisation.name, "colour": organisation.colour, "logo": None},
@@ -51,7 +50,10 @@ def facts(
         },
         "document": of_document(document, organisation, now, local),
         "files": {"uploaded_sha256": document.file.uploaded, "prepared_sha256": document.file.prepared},
-        "recipients": [of_recipient(recipient, pictures, local) for recipient in document.recipients],
+        "recipients": [
+            of_recipient(recipient, pictures, has_shown(recipient, trail), local)
+            for recipient in document.recipients
+        ],
         "audit": [of_entry(line, local) for line in trail],
         "chain": {"entries": len(trail), "head": trail[-1].hash.hex()},
         **({"watermark": TEST_MARK} if document.mode is Mode.TEST else {}),
@@ -78,29 +80,47 @@ def of_document(document: Document, organisation: Organisation, now: Instant, lo
     }
 
 
-STATUS_WORDS = {RecipientStatus.COMPLETED: "signed", RecipientStatus.DECLINED: "declined"}
+def has_shown(recipient: Recipient, trail: list[Entry]) -> bool:
+    """Whether the recipient came by the link and showed whatever else was asked for."""
+    return any(
+        line.type == "recipient.authenticated"
+        and line.recipient_id == recipient.id
+        and line.data.get("result") == "passed"
+        for line in trail
+    )
 
 
-def of_recipient(recipient: Recipient, pictures: Mapping[str, bytes], local: Local) -> dict[str, Any]:
+def status_word(recipient: Recipient) -> str:
+    """What the recipient did, or for somebody who gets a copy, what is done for them."""
+    if not recipient.acting and recipient.status is RecipientStatus.CREATED:
+        return "copied"
+    if recipient.status is RecipientStatus.COMPLETED:
+        return lifecycle.DONE[recipient.role]
+    if recipient.status is RecipientStatus.VIEWED and not recipient.acting:
+        return "viewed"
+    return "declined" if recipient.status is RecipientStatus.DECLINED else "waiting"
+
+
+def of_recipient(
+    recipient: Recipient, pictures: Mapping[str, bytes], shown_code: bool, local: Local
+) -> dict[str, Any]:
     shown = recipient.ink or next(
         (f.value for f in recipient.fields if f.type == "signature" and isinstance(f.value, Ink)), None
     )
-    status = STATUS_WORDS.get(recipient.status, "waiting")
-    if status == "signed" and recipient.role is Role.APPROVER:
-        status = "approved"
+    status = status_word(recipient)
     return {
         "name": recipient.name,
         "lang": recipient.locale,
         "email": recipient.email,
         "role": recipient.role.value,
         "status": status,
-        "authentication": {"method": recipient.authentication, "result": "passed"},
+        "authentication": {"method": recipient.authentication, "result": "passed" if shown_code else "none"},
         "ip": recipient.origin.ip,
         "device": in_words(recipient.origin.user_agent),
         "consent": recipient.consent.split(" ")[0] if recipient.consent else None,
         "sent_at": local(recipient.sent_at),
         "viewed_at": local(recipient.viewed_at),
-        f"{status}_at": local(recipient.completed_at),
+        **({f"{status}_at": local(recipient.completed_at)} if recipient.completed_at else {}),
         "signature": ink_of(shown, pictures) if shown else None,
     }
 
@@ -117,6 +137,8 @@ def of_entry(line: Entry, local: Local) -> dict[str, Any]:
         "type": line.type,
         "actor": {"kind": line.actor_kind, "name": name or line.actor_id},
         "ip": personal.get("ip"),
+        **({"word": f"recipient.{line.data['act']}"} if "act" in line.data else {}),
+        **({"method": line.data["method"]} if "result" in line.data else {}),
         "note": detail.get("email")
         or detail.get("reason")
         or new_address(detail)

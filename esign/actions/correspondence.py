@@ -6,16 +6,24 @@ from dataclasses import dataclass
 from esign.actions.files import name_of
 from esign.core import effort, link
 from esign.core.account import Organisation
-from esign.core.document import Document, Mode, Recipient, RecipientStatus
-from esign.core.instant import Instant
-from esign.mail import letters
-from esign.mail.letters import Cancelled, Completed, Declined, Expired, Invitation, Reader, Reminder, Signed
+from esign.core.challenge import LIVES
+from esign.core.document import Document, Mode, Recipient, RecipientStatus, Role
+from esign.core.instant import MINUTE, Instant
+from esign.mail import codes, endings, letters
+from esign.mail.endings import Cancelled, Corrected, Declined, Expired, Reader, Renewal
+from esign.mail.letters import Completed, Invitation, Part, Reminder, Signed
+from esign.mail.message import Mailbox
 from esign.mail.sheet import Letter, Letterhead
+
+PARTS = {Role.SIGNER: Part.SIGN, Role.APPROVER: Part.APPROVE, Role.VIEWER: Part.READ, Role.CC: Part.READ}
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """One mail on its way: to a recipient with their link, or to the sender when `recipient` is None."""
+    """One mail on its way: to a recipient with their link, to an address `to`, or else to the sender.
+
+    The recipient has `filled` in so many fields.
+    """
 
     document: Document
     organisation: Organisation
@@ -23,6 +31,11 @@ class Post:
     recipient: Recipient | None
     token: str | None
     message: str | None = None
+    code: str | None = None
+    until: Instant | None = None
+    about: Recipient | None = None
+    to: Mailbox | None = None
+    filled: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +46,13 @@ class Desk:
     post: Post
     now: Instant
     attached: bool
+    link_days: int
 
     @property
     def head(self) -> Letterhead:
         post = self.post
-        own = post.recipient.locale if post.recipient else None
+        reader = post.recipient or (post.about if post.to else None)
+        own = reader.locale if reader else None
         return Letterhead(
             organisation=post.organisation.name,
             colour=post.organisation.colour,
@@ -61,9 +76,9 @@ class Desk:
         return self.post.recipient.name if self.post.recipient else None
 
 
-def write_letter(base_url: str, post: Post, now: Instant, attached: bool) -> Letter:
+def write_letter(base_url: str, post: Post, now: Instant, attached: bool, link_days: int) -> Letter:
     """The letter of this post, with what is true now; `attached` when the sealed file comes with it."""
-    return LETTERS[post.letter](Desk(base_url, post, now, attached))
+    return LETTERS[post.letter](Desk(base_url, post, now, attached, link_days))
 
 
 def invitation(desk: Desk) -> Letter:
@@ -83,6 +98,7 @@ def invitation(desk: Desk) -> Letter:
             until=document.expires_at,
             subject=document.subject,
             message=document.message,
+            part=PARTS[to.role],
         )
     )
 
@@ -97,17 +113,18 @@ def reminder(desk: Desk) -> Letter:
             sender=desk.sender,
             title=document.title,
             link=desk.link,
-            filled=0,
+            filled=desk.post.filled,
             fields=effort.asked(to),
             now=desk.now,
             until=document.expires_at,
             message=desk.post.message,
+            part=PARTS[to.role],
         )
     )
 
 
 def completed(desk: Desk) -> Letter:
-    document, seal = desk.post.document, desk.post.document.seal
+    document, seal, to = desk.post.document, desk.post.document.seal, desk.post.recipient
     assert seal is not None
     return letters.completed(
         Completed(
@@ -120,7 +137,8 @@ def completed(desk: Desk) -> Letter:
             size=seal.size,
             attached=desk.attached,
             link=desk.link,
-            until=link.ends_at(document) if desk.link else None,
+            until=link.ends_at(document, desk.link_days) if desk.link else None,
+            copied_by=None if to is None or to.acting else desk.sender or desk.head.organisation,
         )
     )
 
@@ -129,7 +147,7 @@ def declined(desk: Desk) -> Letter:
     document, to = desk.post.document, desk.post.recipient
     who = next(r for r in document.recipients if r.status is RecipientStatus.DECLINED)
     reader = Reader.SENDER if to is None else Reader.SELF if to.id == who.id else Reader.RECIPIENT
-    return letters.declined(
+    return endings.declined(
         Declined(
             head=desk.head,
             to=desk.reader,
@@ -139,13 +157,14 @@ def declined(desk: Desk) -> Letter:
             who=who.name,
             at=document.closed_at or desk.now,
             reason=who.decline_reason,
+            part=PARTS[who.role],
         )
     )
 
 
 def expired(desk: Desk) -> Letter:
     document = desk.post.document
-    return letters.expired(
+    return endings.expired(
         Expired(
             head=desk.head,
             to=desk.reader,
@@ -156,10 +175,25 @@ def expired(desk: Desk) -> Letter:
     )
 
 
+def renewal(desk: Desk) -> Letter:
+    document, who = desk.post.document, desk.post.about
+    assert who is not None
+    return endings.renewal(
+        Renewal(
+            head=desk.head,
+            to=desk.reader,
+            title=document.title,
+            who=who.name,
+            email=who.email,
+            at=document.closed_at or desk.now,
+        )
+    )
+
+
 def cancelled(desk: Desk) -> Letter:
     document, to = desk.post.document, desk.post.recipient
     assert to is not None
-    return letters.cancelled(
+    return endings.cancelled(
         Cancelled(
             head=desk.head,
             to=to.name,
@@ -171,10 +205,33 @@ def cancelled(desk: Desk) -> Letter:
     )
 
 
+def corrected(desk: Desk) -> Letter:
+    document, to = desk.post.document, desk.post.to
+    assert to is not None
+    return endings.corrected(Corrected(desk.head, to.name, desk.sender, document.title))
+
+
+def code(desk: Desk) -> Letter:
+    to, post = desk.post.recipient, desk.post
+    assert to is not None and post.code is not None and post.until is not None
+    return codes.code(
+        codes.Code(
+            head=desk.head,
+            to=to.name,
+            sender=desk.sender,
+            code=post.code,
+            minutes=LIVES // MINUTE,
+            until=post.until,
+        )
+    )
+
+
 def signers(post: Post) -> tuple[Signed, ...]:
     """Everybody who was to act, and when they did."""
     return tuple(
-        Signed(r.name, r.completed_at, is_reader=post.recipient is not None and r.id == post.recipient.id)
+        Signed(
+            r.name, r.completed_at, post.recipient is not None and r.id == post.recipient.id, PARTS[r.role]
+        )
         for r in post.document.recipients
         if r.acting
     )
@@ -186,5 +243,8 @@ LETTERS: Mapping[str, Callable[[Desk], Letter]] = {
     "completed": completed,
     "declined": declined,
     "expired": expired,
+    "renewal": renewal,
     "cancelled": cancelled,
+    "corrected": corrected,
+    "code": code,
 }

@@ -1,21 +1,21 @@
 """Creating, reading and sending documents."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
 
-from esign.actions import printing, upload
+from esign.actions import printing, quota, upload
 from esign.actions.transition import Find, Keep, transition
+from esign.actions.upload import Source
 from esign.core import lifecycle
 from esign.core.audit import Entry
 from esign.core.document import Actor, Document, File, Mode, Origin, Recipient, Reminders, Status
 from esign.core.errors import Problem
-from esign.core.instant import DAY, SECOND, Instant
+from esign.core.instant import Instant
+from esign.core.listing import Listing
 from esign.core.outcome import Outcome
 from esign.core.placement import misplaced
 from esign.entropy import new_id
 from esign.runtime import Runtime
-from esign.store import documents, events, outcomes, usage
+from esign.store import documents, events, listing, outcomes
 from esign.store.database import Transaction
 from esign.store.documents import Place
 
@@ -33,7 +33,7 @@ class Order:
     """What a caller wants created; recipients and fields have their ids already."""
 
     file_name: str
-    file: bytes
+    file: Source
     title: str
     recipients: tuple[Recipient, ...]
     subject: str | None = None
@@ -51,7 +51,7 @@ async def create(
     runtime: Runtime, owner: Owner, actor: Actor, origin: Origin, order: Order, keep: Keep | None = None
 ) -> Document:
     """A draft, its file inspected, normalised and found fit for sealing (D1); with `send` it is out at once (D4)."""
-    await check_mail_quota(runtime, owner)
+    await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
     uploaded = await upload.inspect(runtime, order.file_name, order.file)
     now = runtime.clock.now()
     document = new_draft(owner, actor, order, uploaded.file, now)
@@ -64,6 +64,7 @@ async def create(
         await uploaded.store(tx, now)
         created = await outcomes.add(tx, lifecycle.create(document, origin, now), runtime.vault, now)
         if order.send:
+            await quota.check(runtime, tx, owner.organisation_id, owner.mode)
             sent = lifecycle.send(created, actor, origin, now)
             created = await outcomes.save(tx, sent, created, runtime.vault, now)
         if keep is not None:
@@ -119,8 +120,12 @@ async def send(
         raise Problem("revision_mismatch", current_status=found.status)
     lifecycle.require(found, Status.DRAFT)
     await check_ready(runtime, found)
-    await check_mail_quota(runtime, owner)
+    await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
     now = runtime.clock.now()
+
+    async def find(tx: Transaction) -> Document:
+        await quota.check(runtime, tx, owner.organisation_id, owner.mode)  # who sent meanwhile counts too
+        return await find_own(owner, document_id)(tx)
 
     def decide(document: Document) -> Outcome:
         lifecycle.require(document, Status.DRAFT)
@@ -128,7 +133,7 @@ async def send(
             raise Problem("revision_mismatch", current_status=document.status)
         return lifecycle.send(document, actor, origin, now)
 
-    sent: Document = await transition(runtime, find_own(owner, document_id), decide, keep)
+    sent: Document = await transition(runtime, find, decide, keep)
     return sent
 
 
@@ -145,17 +150,6 @@ def find_own(owner: Owner, document_id: str) -> Find:
         return await documents.get_own(tx, owner.organisation_id, owner.mode, document_id)
 
     return find
-
-
-async def check_mail_quota(runtime: Runtime, owner: Owner) -> None:
-    """Raise `quota_exceeded` when today's mails are used up; 0 in the settings means no quota."""
-    now, quota = runtime.clock.now(), runtime.config.limits.emails_per_day
-    if quota and await usage.emails(runtime.db, owner.organisation_id, now // DAY) >= quota:
-        raise Problem(
-            "quota_exceeded",
-            f"The organisation has sent its {quota} emails of today.",
-            retry_after=ceil((DAY - now % DAY) / SECOND),
-        )
 
 
 async def get(runtime: Runtime, owner: Owner, document_id: str) -> Document:
@@ -187,16 +181,14 @@ async def expire(runtime: Runtime, document_id: str) -> Document:
 
 
 async def find_page(
-    runtime: Runtime, owner: Owner, limit: int, after: Place | None, statuses: Sequence[Status]
+    runtime: Runtime, owner: Owner, limit: int, after: Place | None, asked: Listing
 ) -> tuple[list[Document], Place | None]:
-    """A page of a list, newest first, and where the next begins; shorter where a document has just expired."""
-    found = await documents.find_page(
-        runtime.db, owner.organisation_id, owner.mode, limit + 1, after, statuses
-    )
+    """A page of a list and where the next begins; shorter where a document has just expired."""
+    found = await listing.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after, asked)
     page = found[:limit]
-    more = Place(page[-1].created_at, page[-1].id) if len(found) > limit else None
+    more = listing.place_of(page[-1], asked) if len(found) > limit else None
     current = [await up_to_date(runtime, document) for document in page]
-    return [document for document in current if not statuses or document.status in statuses], more
+    return [document for document in current if asked.still_has(document)], more
 
 
 async def trail(

@@ -1,5 +1,6 @@
 """A new draft made of a document there is."""
 
+from esign.actions import quota
 from esign.actions.documents import Owner, find_own, get
 from esign.actions.transition import Keep
 from esign.core import duplicating, lifecycle
@@ -21,6 +22,7 @@ async def duplicate(
 ) -> Document:
     """A draft with the same file, recipients and fields; the original is only read."""
     await get(runtime, owner, document_id)  # lets it expire first where its time is over
+    await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
     now, find = runtime.clock.now(), find_own(owner, document_id)
 
     async def write(tx: Transaction) -> Document:

@@ -1,20 +1,22 @@
 """Changing a document and its recipients."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from esign.actions import printing, upload
 from esign.actions.documents import Owner, check_placement, find_own, get
 from esign.actions.transition import Keep, Save, check_revision, transition
+from esign.actions.upload import Source
 from esign.core import editing
 from esign.core.correcting import CORRECTED, correct
 from esign.core.document import Actor, Document, Origin, Recipient, Status
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 from esign.core.outcome import Outcome
+from esign.core.usage import Usage
 from esign.runtime import Runtime
-from esign.store import blobs, outcomes
+from esign.store import blobs, outcomes, usage
 from esign.store.database import Transaction
 from esign.vault import Vault
 
@@ -42,7 +44,7 @@ class Changes:
 
     members: Mapping[str, Any]
     file_name: str | None = None
-    file: Callable[[], Awaitable[bytes]] | None = None
+    file: Source | None = None
     recipients: Recipients | None = None
 
     @property
@@ -56,9 +58,11 @@ async def edit(runtime: Runtime, asking: Asking, changes: Changes, keep: Keep | 
     current = await get(runtime, asking.owner, asking.document_id)
     check_revision(current, asking.revision)
     editing.check_may_change(current, changes.names)
+    if changes.recipients is not None:
+        changes.recipients(current)  # what is wrong with them is told before the file is read
     new = None
     if changes.file is not None and changes.file_name is not None:
-        new = await upload.inspect(runtime, changes.file_name, await changes.file())
+        new = await upload.inspect(runtime, changes.file_name, changes.file)
     now = runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
@@ -82,6 +86,7 @@ async def edit(runtime: Runtime, asking: Asking, changes: Changes, keep: Keep | 
             await new.store(tx, now)
             await blobs.detach(tx, before.id)
             await blobs.attach(tx, before.id, *new.hashes)
+            await usage.add(tx, outcomes.meter(before, now), Usage(storage_bytes=new.size))
         return await outcomes.save(tx, outcome, before, vault, now)
 
     found = find_own(asking.owner, asking.document_id)
@@ -112,6 +117,7 @@ async def remove_recipient(
     runtime: Runtime, asking: Asking, recipient_id: str, keep: Keep | None = None
 ) -> str:
     """Gone from a draft, with their fields."""
+    (await get(runtime, asking.owner, asking.document_id)).recipient(recipient_id)
 
     def others(document: Document) -> tuple[Recipient, ...]:
         document.recipient(recipient_id)
@@ -134,10 +140,6 @@ async def change_recipient(
     keep: Keep | None = None,
 ) -> Recipient:
     """Any member on a draft; while the document is out, address and name are corrected."""
-    current = await get(runtime, asking.owner, asking.document_id)
-    current.recipient(recipient_id)
-    if current.status is Status.SENT:
-        await check_printable(runtime, members)
     now = runtime.clock.now()
 
     def changed(document: Document) -> tuple[Recipient, ...]:
@@ -146,14 +148,18 @@ async def change_recipient(
         return document.with_recipient(recipient).recipients
 
     def decide(document: Document) -> Outcome:
-        check_revision(document, asking.revision)
         recipient = document.recipient(recipient_id)
+        check_revision(document, asking.revision)
         if document.status is Status.SENT and CORRECTED.issuperset(members):
             email, name = (members.get(member, getattr(recipient, member)) for member in ("email", "name"))
             return correct(document, recipient, email, name, asking.actor, asking.origin, now)
         editing.check_may_change(document, ("recipients",))
         return editing.edit(document, {"recipients": changed(document)}, asking.actor, asking.origin, now)
 
+    current = await get(runtime, asking.owner, asking.document_id)
+    decide(current)  # what the state refuses comes before what cannot be printed
+    if current.status is Status.SENT:
+        await check_printable(runtime, members)
     found = find_own(asking.owner, asking.document_id)
     result: Recipient = await transition(runtime, found, decide, keep, saving(recipient_id))
     return result

@@ -3,10 +3,12 @@
 from esign.actions.documents import Owner, find_own
 from esign.actions.transition import Keep, check_revision, transition
 from esign.core import ending, retention
-from esign.core.document import Actor, Document, Origin
+from esign.core.document import NOWHERE, SYSTEM, Actor, Document, Origin
+from esign.core.errors import Problem
 from esign.core.outcome import Outcome
 from esign.runtime import Runtime
-from esign.store import accounts
+from esign.store import accounts, documents
+from esign.store.database import Transaction
 from esign.store.erasure import erase
 
 
@@ -49,6 +51,27 @@ async def delete(
         return ending.delete(document, actor, origin, now)
 
     gone: Document = await transition(runtime, find_own(owner, document_id), decide, keep, erase)
+    return gone
+
+
+async def delete_over(runtime: Runtime, document_id: str) -> bool:
+    """Erased because its time is over (contract 3.5, 8); False where somebody was faster or it is so no longer."""
+    now, test_days = runtime.clock.now(), runtime.config.test.purge_after_days
+
+    async def write(tx: Transaction) -> bool:
+        try:
+            before = await documents.get(tx, document_id)
+        except Problem:
+            return False
+        organisation = await accounts.get_organisation(tx, before.organisation_id)
+        due_at = retention.goes_at(before, organisation, test_days)
+        if due_at is None or now < due_at:
+            return False
+        await erase(tx, ending.delete(before, SYSTEM, NOWHERE, now), before, runtime.vault, now)
+        return True
+
+    gone = await runtime.db.write(write)
+    runtime.bell.ring()
     return gone
 
 

@@ -48,7 +48,7 @@ async def read(runtime: Runtime, file: FileOf, actor: Actor, origin: Origin) -> 
     fact = Event("document.downloaded", now, actor, origin=origin, data={"variant": file.variant})
 
     async def write(tx: Transaction) -> None:
-        await outcomes.record(tx, file.document.id, (fact,))
+        await outcomes.enter(tx, file.document.id, fact, runtime.vault)
 
     await runtime.db.write(write)
     return content

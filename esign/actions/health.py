@@ -8,7 +8,7 @@ from cryptography import x509
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE
 from esign.runtime import Runtime
-from esign.store import outbox
+from esign.store import deliveries, outbox
 from esign.store.database import Transaction
 
 RESERVE = 256 * 2**20
@@ -72,8 +72,8 @@ async def mailer(runtime: Runtime) -> str:
 async def queue(runtime: Runtime) -> str:
     """Work that is due is being done."""
     now = runtime.clock.now()
-    for kind in ("seal", "mail", "webhook"):
+    for kind in ("seal", "mail"):
         due = await outbox.next_due(runtime.db, kind)
         if due is not None and due < now - LATE:
             return "work is late"
-    return "ok"
+    return "work is late" if await deliveries.is_late(runtime.db, now - LATE) else "ok"

@@ -51,7 +51,14 @@ async def exchanged(
             pictures[sha256] = picture.png
             inks[url] = Ink(value["kind"], sha256, picture.width, picture.height)
         return replace(inks[url], kind=value["kind"])
-    raise wrong(path, "Draw or type your signature.")
+    raise wrong(path, "Draw, type or upload your signature.")
+
+
+async def redrawn(runtime: Runtime, url: object, path: str) -> bytes:
+    """The PNG made anew of a picture that a page sends."""
+    if not isinstance(url, str):
+        raise wrong(path, "The signature is not a picture.")
+    return (await reencoded(runtime, raw_picture(url, path), path)).png
 
 
 async def reencoded(runtime: Runtime, image: bytes, path: str) -> Picture:
@@ -60,7 +67,10 @@ async def reencoded(runtime: Runtime, image: bytes, path: str) -> Picture:
     except Problem as problem:
         if problem.status >= 500:
             raise
-        raise wrong(path, problem.message) from problem
+        unread = problem.code == "invalid_file"  # it brought a worker down
+        raise wrong(
+            path, "The picture cannot be read; choose another." if unread else problem.message
+        ) from problem
 
 
 def typed(value: Mapping[str, Any], path: str) -> Ink:

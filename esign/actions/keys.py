@@ -8,7 +8,7 @@ from esign.core.apikey import ApiKey
 from esign.runtime import Runtime
 from esign.store import accounts
 from esign.store.database import Transaction
-from esign.store.documents import Place
+from esign.store.documents import Place, page_of
 
 
 async def find_page(
@@ -16,8 +16,7 @@ async def find_page(
 ) -> tuple[list[ApiKey], Place | None]:
     """A page of the keys of one mode, newest first, and where the next begins."""
     found = await accounts.find_keys(runtime.db, owner.organisation_id, owner.mode, limit + 1, after)
-    page = found[:limit]
-    return page, Place(page[-1].created_at, page[-1].id) if len(found) > limit else None
+    return page_of(found, limit)
 
 
 async def get(runtime: Runtime, owner: Owner, key_id: str) -> ApiKey:

@@ -32,7 +32,7 @@ async def issue(
     def decide(document: Document) -> Outcome:
         recipient = document.recipient(recipient_id)
         lifecycle.require_open(document, now)
-        lifecycle.require_turn(document, recipient)
+        lifecycle.require_active(document, recipient)
         data = {"expiresAt": rfc3339(ends_at(document))}
         event = Event("link.issued", now, asking.actor, recipient_id, asking.origin, data=data)
         return Outcome(document, (event,))
@@ -43,7 +43,7 @@ async def issue(
 
     async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Issued:
         """The document itself does not change, so its revision stays."""
-        await outcomes.record(tx, before.id, outcome.events)
+        await outcomes.record(tx, before.id, outcome.events, vault)
         link = links.Link(recipient_id, before.id, "sender")
         await links.add(tx, token, link, now, ends_at(before))
         return Issued(recipient_id, f"{runtime.config.server.base_url}/s/{token}", ends_at(before))

@@ -4,20 +4,29 @@ import asyncio
 import json
 import logging
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from email.message import EmailMessage
 from email.utils import parseaddr
 from typing import Any
 from urllib.parse import urlsplit
 
+from esign.actions import notices, testmail
 from esign.actions.correspondence import Post, write_letter
+from esign.actions.documents import Owner
 from esign.actions.files import name_of
-from esign.core import delivery as rules
+from esign.actions.testmail import About
+from esign.core import effort
+from esign.core import letter as rules
 from esign.core.account import Organisation
-from esign.core.document import Delivery, Status
+from esign.core.challenge import Method
+from esign.core.document import Delivery, Recipient, Status
 from esign.core.instant import HOUR, MINUTE, Instant, Millis, rfc3339
 from esign.mail.failure import AuthenticationFailure, PermanentFailure, TemporaryFailure
 from esign.mail.message import Attachment, Mailbox, compose
+from esign.mail.sheet import Letter
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, links, outbox, outcomes
+from esign.store import accounts, blobs, documents, drafts, links, mails, outbox, outcomes
 from esign.store.database import Reader, Transaction
 from esign.store.outbox import Job
 
@@ -25,30 +34,57 @@ log = logging.getLogger("esign.mail")
 
 RETRIES: tuple[Millis, ...] = tuple(n * MINUTE for n in (1, 2, 5, 10, 20, 40))
 GIVE_UP_AFTER = 72 * HOUR
-ATTACHED_UP_TO = 5 * 2**20
 ADDRESS = re.compile(r"\S+@\S+")
 
 
 async def deliver(runtime: Runtime, job: Job) -> None:
     """One attempt; the Message-ID is the same at every one, so a repeat after a crash can be recognised."""
+    if job.document_id is None:
+        await notify(runtime, job)
+        return
     post = await read(runtime, job)
     to = address(post)
-    if to is None or is_stale(post) or await is_revoked(runtime.db, post, runtime.clock.now()):
+    if (
+        to is None
+        or is_stale(post, runtime.clock.now())
+        or await is_revoked(runtime.db, post, runtime.clock.now())
+    ):
         await finish(runtime, job, post, Delivery.NONE)
         return
     attached = await attachments(runtime, post)
+
+    def write() -> Letter:
+        base_url, link_days = runtime.config.server.base_url, runtime.config.limits.link_days
+        return write_letter(base_url, post, runtime.clock.now(), bool(attached), link_days)
+
+    owner = Owner(post.organisation.id, post.document.mode)
+    about = About(owner, to.address, post.document.id, post.recipient.id if post.recipient else None)
+    await attempt(runtime, job, post, Parcel(post.organisation, to, about, write, attached))
+
+
+async def notify(runtime: Runtime, job: Job) -> None:
+    """The same for a letter that is about no document."""
+    notice = await notices.read(runtime, job)
+    about = About(Owner(notice.organisation.id, notice.mode), notice.to.address)
+    parcel = Parcel(notice.organisation, notice.to, about, lambda: notices.write_letter(notice))
+    await attempt(runtime, job, None, parcel)
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """What goes into one mail; `write` is called beside the loop, since it takes a while."""
+
+    organisation: Organisation
+    to: Mailbox
+    about: About
+    write: Callable[[], Letter]
+    attached: tuple[Attachment, ...] = ()
+
+
+async def attempt(runtime: Runtime, job: Job, post: Post | None, parcel: Parcel) -> None:
+    """Send it, and note on the recipient of a `post` what became of it."""
     try:
-        message = await asyncio.to_thread(
-            compose,
-            write_letter(runtime.config.server.base_url, post, runtime.clock.now(), bool(attached)),
-            sender=sender_of(runtime, post.organisation),
-            to=to,
-            message_id=message_id(runtime, job),
-            at=runtime.clock.now(),
-            reply_to=Mailbox(post.organisation.reply_to) if post.organisation.reply_to else None,
-            attachments=attached,
-        )
-        await runtime.mail.send(message)
+        await testmail.send(runtime, await asyncio.to_thread(written, runtime, job, parcel), parcel.about)
     except AuthenticationFailure as failure:
         log.error("the mail server refused our login: %s; check [mail] username and password", failure)
         await postpone(runtime, job, post, str(failure))
@@ -60,17 +96,50 @@ async def deliver(runtime: Runtime, job: Job) -> None:
         await finish(runtime, job, post, Delivery.ACCEPTED)
 
 
+def written(runtime: Runtime, job: Job, parcel: Parcel) -> EmailMessage:
+    organisation = parcel.organisation
+    return compose(
+        parcel.write(),
+        sender=sender_of(runtime, organisation),
+        to=parcel.to,
+        message_id=message_id(runtime, job),
+        at=runtime.clock.now(),
+        reply_to=Mailbox(organisation.reply_to) if organisation.reply_to else None,
+        attachments=parcel.attached,
+    )
+
+
 async def read(runtime: Runtime, job: Job) -> Post:
     assert job.document_id is not None
     body: dict[str, Any] = json.loads(runtime.vault.decrypt("outbox", job.body, job.key.encode()))
     document = await documents.get(runtime.db, job.document_id)
     organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
     recipient = document.recipient(body["recipient"]) if body["recipient"] else None
-    return Post(document, organisation, body["letter"], recipient, body["token"], body.get("message"))
+    return Post(
+        document,
+        organisation,
+        body["letter"],
+        recipient,
+        body["token"],
+        body.get("message"),
+        body.get("code"),
+        body.get("until"),
+        document.recipient(body["about"]) if body.get("about") else None,
+        Mailbox(*body["to"]) if body.get("to") else None,
+        await filled(runtime, recipient) if recipient and body["letter"] == "reminder" else 0,
+    )
+
+
+async def filled(runtime: Runtime, recipient: Recipient) -> int:
+    """How many fields somebody has filled in without having finished."""
+    draft = await drafts.get(runtime.db, recipient.id, runtime.vault)
+    return effort.filled(recipient, {id: entry.value for id, entry in draft.entries.items()})
 
 
 def address(post: Post) -> Mailbox | None:
     """Where it goes; a sender without a mailbox gets none."""
+    if post.to is not None:
+        return post.to
     if post.recipient is not None:
         return Mailbox(post.recipient.email, post.recipient.name)
     sender = post.document.created_by
@@ -78,12 +147,19 @@ def address(post: Post) -> Mailbox | None:
     return Mailbox(to, sender.name if sender.email else post.organisation.name) if to else None
 
 
-def is_stale(post: Post) -> bool:
-    """An invitation or reminder whose recipient need not act any more."""
+def is_stale(post: Post, now: Instant) -> bool:
+    """An invitation or reminder whose recipient need not act, or read, any more; a code that has ended.
+
+    Also the farewell to an address that has a part in the document again, or another one.
+    """
+    if post.until is not None and now >= post.until:
+        return True
+    if post.to is not None:
+        return any(r.email.casefold() == post.to.address.casefold() for r in post.document.recipients)
     if post.letter not in ("invitation", "reminder"):
         return False
     assert post.recipient is not None
-    return post.document.status is not Status.SENT or not post.recipient.invited
+    return post.document.status is not Status.SENT or not post.recipient.active
 
 
 async def is_revoked(reader: Reader, post: Post, now: Instant) -> bool:
@@ -105,9 +181,11 @@ def sender_of(runtime: Runtime, organisation: Organisation) -> Mailbox:
 
 
 async def attachments(runtime: Runtime, post: Post) -> tuple[Attachment, ...]:
-    """The sealed file, where it is small enough to be mailed."""
-    seal = post.document.seal
-    if post.letter != "completed" or seal is None or seal.size > ATTACHED_UP_TO:
+    """The sealed file, where it is small enough to be mailed, and no code stands before it that mails do not hold."""
+    seal, most = post.document.seal, runtime.config.limits.attachment_mib * 2**20
+    if post.letter != "completed" or seal is None or seal.size > most:
+        return ()
+    if post.recipient is not None and post.recipient.authentication == Method.ACCESS_CODE:
         return ()
     content = await blobs.get(runtime.db, seal.sha256)
     return (Attachment(name_of(post.document, "sealed"), content),)
@@ -119,31 +197,46 @@ def masked(reason: str | None) -> str:
 
 
 async def finish(
-    runtime: Runtime, job: Job, post: Post, delivery: Delivery, reason: str | None = None
+    runtime: Runtime, job: Job, post: Post | None, delivery: Delivery, reason: str | None = None
 ) -> None:
-    """Note on the recipient what became of it; a mail that was never due changes nothing."""
+    """Note on the recipient what became of it; a mail that was never due changes nothing.
+
+    Of one whose document was deleted while it left, nothing stays, nor does the mail where it was kept.
+    """
     now = runtime.clock.now()
     if delivery is Delivery.FAILED:
         log.warning("mail %s is given up: %s", job.key, masked(reason))
 
     async def write(tx: Transaction) -> None:
-        noted = post.recipient is not None and delivery is not Delivery.NONE
-        if noted and not await is_revoked(tx, post, now):
-            assert post.recipient is not None
-            before = await documents.get(tx, post.document.id)
-            recipient = before.recipient(post.recipient.id)
-            if delivery is Delivery.FAILED:
-                outcome = rules.delivery_failed(before, recipient, reason or "refused", now)
-            else:
-                outcome = rules.delivered(before, recipient, now)
-            await outcomes.save(tx, outcome, before, runtime.vault, now)
+        if not await outbox.is_there(tx, job):
+            await mails.forget(tx, message_id(runtime, job))
+            return
+        if post is not None and delivery is not Delivery.NONE:
+            await note(runtime, tx, post, delivery, reason, now)
         await outbox.finish(tx, job, now, reason)
 
     await runtime.db.write(write)
     runtime.bell.ring()
 
 
-async def postpone(runtime: Runtime, job: Job, post: Post, reason: str) -> None:
+async def note(
+    runtime: Runtime, tx: Transaction, post: Post, delivery: Delivery, reason: str | None, now: Instant
+) -> None:
+    """On the recipient, unless the letter was meant for another address than they have by now."""
+    if post.recipient is None or await is_revoked(tx, post, now):
+        return
+    before = await documents.get(tx, post.document.id)
+    recipient = before.recipient(post.recipient.id)
+    if recipient.email != post.recipient.email:  # a code comes without a link that could have been revoked
+        return
+    if delivery is Delivery.FAILED:
+        outcome = rules.delivery_failed(before, recipient, reason or "refused", now)
+    else:
+        outcome = rules.delivered(before, recipient, now)
+    await outcomes.save(tx, outcome, before, runtime.vault, now)
+
+
+async def postpone(runtime: Runtime, job: Job, post: Post | None, reason: str) -> None:
     """Try again later: 1, 2, 5, 10, 20, 40 minutes, then hourly, for 72 hours in all."""
     now = runtime.clock.now()
     if job.attempts > len(RETRIES) + GIVE_UP_AFTER // HOUR:

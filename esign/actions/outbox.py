@@ -7,6 +7,7 @@ import logging
 from email.message import EmailMessage
 
 from esign.clock import Clock
+from esign.core.instant import Instant
 from esign.entropy import new_id
 from esign.mail.smtp import Accepted
 from esign.store import mails
@@ -27,23 +28,27 @@ class EmbeddedOutbox:
 
     async def send(self, message: EmailMessage) -> Accepted:
         now = self._clock.now()
-        mail_id = new_id("mail", now)
-        octets = await asyncio.to_thread(message.as_bytes)
-        kept = KeptMail(
-            id=mail_id,
-            message_id=message["Message-ID"],
-            recipient=message["To"],
-            subject=message["Subject"],
-            content=self._vault.encrypt("mail", octets, mail_id.encode()),
-            created_at=now,
-        )
+        kept = await asyncio.to_thread(wrapped, self._vault, message, now)
 
-        async def write(tx: Transaction) -> None:
-            await mails.keep(tx, kept)
+        async def write(tx: Transaction) -> str:
+            return await mails.keep(tx, kept)
 
-        await self._db.write(write)
+        mail_id = await self._db.write(write)
         log.info("kept a mail, since no mail server is set; read it with: esign outbox %s", mail_id)
         return Accepted("kept in the embedded outbox")
+
+
+def wrapped(vault: Vault, message: EmailMessage, now: Instant) -> KeptMail:
+    """A mail as it is kept."""
+    mail_id = new_id("mail", now)
+    return KeptMail(
+        id=mail_id,
+        message_id=message["Message-ID"],
+        recipient=message["To"],
+        subject=message["Subject"],
+        content=vault.encrypt("mail", message.as_bytes(), mail_id.encode()),
+        created_at=now,
+    )
 
 
 async def list_mails(db: Database, limit: int) -> list[KeptMail]:

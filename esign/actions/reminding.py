@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from esign.actions.documents import check_mail_quota, find_own, get
+from esign.actions import quota
+from esign.actions.documents import find_own, get
 from esign.actions.editing import Asking
 from esign.actions.transition import Keep, transition
 from esign.core import lifecycle
@@ -22,7 +23,7 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
 
     With the day's mails used up it waits for an hour.
     """
-    now, quota = runtime.clock.now(), runtime.config.limits.emails_per_day
+    now, most = runtime.clock.now(), runtime.config.limits.emails_per_day
 
     async def write(tx: Transaction) -> None:
         before = await documents.get(tx, document_id)
@@ -32,7 +33,7 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
         recipient = before.recipient(recipient_id)
         if recipient.next_reminder_at is None or recipient.next_reminder_at > now:
             return
-        if quota and await usage.emails(tx, before.organisation_id, now // DAY) >= quota:
+        if await usage.emails(tx, before.organisation_id, now // DAY) >= most:
             later = replace(recipient, next_reminder_at=now + HOUR)
             outcome = Outcome(before.with_recipient(later))
         elif before.status == "sent" and recipient.invited:
@@ -83,7 +84,7 @@ async def remind_by_hand(
         return Reminded(document, done[-1].reminded, done[-1].skipped)
 
     decide(await get(runtime, asking.owner, asking.document_id))
-    await check_mail_quota(runtime, asking.owner)
+    await quota.check_mails(runtime, runtime.db, asking.owner.organisation_id)
     found = find_own(asking.owner, asking.document_id)
     reminded: Reminded = await transition(runtime, found, decide, keep, save)
     return reminded

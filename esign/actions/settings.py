@@ -1,13 +1,16 @@
 """What an organisation has set for itself, and what the installation says where it has not (contract 3.5)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from esign.actions.documents import Owner
 from esign.actions.transition import Keep
+from esign.config import Config
 from esign.core.account import COLOUR, Organisation
 from esign.core.document import Reminders
+from esign.core.embedding import is_plain
+from esign.core.errors import Detail, Problem
 from esign.runtime import Runtime
 from esign.store import accounts
 from esign.store.database import Transaction
@@ -49,10 +52,12 @@ async def change(
         "colour": COLOUR,
         "locale": config.organisation.locale,
         "time_zone": config.organisation.time_zone,
+        "embed_origins": (),
     }
     wanted: dict[str, Any] = {n: cleared.get(n) if value is None else value for n, value in changes.items()}
     if wanted.get("reminders") is not None:
         wanted["reminders"] = replace(Reminders(**config.reminders.model_dump()), **wanted["reminders"])
+    check_origins(config, wanted.get("embed_origins", ()))
 
     async def write(tx: Transaction) -> Settings:
         before = await accounts.get_organisation(tx, owner.organisation_id)
@@ -63,3 +68,15 @@ async def change(
         return after
 
     return await runtime.db.write(write)
+
+
+def check_origins(config: Config, origins: Sequence[str]) -> None:
+    """Refuse plain http where people sign in earnest over a network."""
+    if config.is_loopback or config.server.environment == "test":
+        return
+    message = "An https:// origin; plain http is for installations on the same machine or for tests alone."
+    plain = [
+        Detail(f"/embedOrigins/{n}", message, "format") for n, one in enumerate(origins) if is_plain(one)
+    ]
+    if plain:
+        raise Problem("invalid_request", details=plain)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -9,21 +10,25 @@ from esign.actions import documents as acting
 from esign.actions import inks, printing
 from esign.actions.files import name_of
 from esign.actions.transition import transition
+from esign.core import challenge, lifecycle, renewing
 from esign.core import consent as wording
-from esign.core import lifecycle
 from esign.core import link as own_link
 from esign.core.account import Organisation
-from esign.core.document import Document, Origin, Recipient, RecipientStatus, Status
-from esign.core.errors import Detail, Problem
+from esign.core.challenge import Method, Standing
+from esign.core.document import Document, Field, Ink, Origin, Recipient, RecipientStatus, Role, Status
+from esign.core.errors import Detail, Problem, UnknownLink
 from esign.core.instant import Instant, to_datetime
+from esign.core.language import LANGUAGES
 from esign.core.outcome import Event, Outcome
 from esign.core.usage import Usage
 from esign.core.value import fill
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, links, outcomes, usage
+from esign.store import accounts, blobs, challenges, documents, events, links, outcomes, usage
 from esign.store.database import Transaction
 
 Act = Callable[[Document, Recipient, Instant], Outcome]
+
+GUARDED = frozenset({"open", "sealing", "completed"})  # what these show may need a code first
 
 STATES = {
     Status.SEALING: "sealing",
@@ -35,120 +40,191 @@ STATES = {
 
 
 @dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who comes by a link: its token, and the session of a browser that may have shown the code."""
+
+    token: str
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Visit:
-    """What one link shows; `state` is one of open, waiting, sealing, completed, declined, expired, cancelled,
-    unknown. An unknown link has no document, and never says whether there is one."""
+    """What one link shows; `state` is one of code, open, waiting, sealing, completed, declined, expired,
+    expired-asked, cancelled, unknown. An unknown link has no document, and never says whether there is one; one
+    in state code shows nothing of its document, but the `standing` of its codes. Without having `proven` a code
+    that is asked for, what people wrote is not shown either. For an expired one a new link was `asked_at`, if ever."""
 
     state: str
     document: Document | None = None
     recipient: Recipient | None = None
     organisation: Organisation | None = None
+    standing: Standing | None = None
+    proven: bool = True
+    asked_at: Instant | None = None
 
 
 UNKNOWN = Visit("unknown")
 
 
-async def visit(runtime: Runtime, token: str) -> Visit:
+async def visit(runtime: Runtime, visitor: Visitor) -> Visit:
     """Look only: nothing changes but that a document whose time is over expires."""
-    link = await links.find(runtime.db, token, runtime.clock.now())
+    link = await links.find(runtime.db, visitor.token, runtime.clock.now())
     if link is None:
         return UNKNOWN
     document = await acting.up_to_date(runtime, await documents.get(runtime.db, link.document_id))
-    return await shown(runtime, document, link.recipient_id)
+    return await shown(runtime, document, link.recipient_id, visitor)
 
 
-async def shown(runtime: Runtime, document: Document, recipient_id: str) -> Visit:
-    if own_link.has_ended(document, runtime.clock.now()):
+async def shown(runtime: Runtime, document: Document, recipient_id: str, visitor: Visitor) -> Visit:
+    now = runtime.clock.now()
+    if own_link.has_ended(document, runtime.config.limits.link_days, now):
         return UNKNOWN
-    recipient = document.recipient(recipient_id)
+    recipient, standing = document.recipient(recipient_id), None
     organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
-    return Visit(state_of(document, recipient), document, recipient, organisation)
+    state, method = state_of(document, recipient), recipient.authentication
+    proven = method == Method.LINK or await challenges.is_proven(
+        runtime.db, visitor.session, recipient_id, now
+    )
+    if not proven and (state in GUARDED or recipient.completed_at is not None):
+        state = "code"
+        standing = challenge.standing(method, await challenges.get(runtime.db, recipient_id), now)
+    asked_at = None
+    if state == "expired":
+        asked_at = await events.last(runtime.db, document.id, renewing.ASKED, recipient_id)
+        state = "expired-asked" if renewing.is_recent(asked_at, now) else state
+    return Visit(state, document, recipient, organisation, standing, proven, asked_at)
 
 
 def state_of(document: Document, recipient: Recipient) -> str:
     """`waiting` both before one's turn and after one's part while others have theirs to do."""
-    return STATES.get(document.status) or ("open" if recipient.invited else "waiting")
+    return STATES.get(document.status) or ("open" if recipient.active else "waiting")
 
 
-async def find(runtime: Runtime, token: str) -> Visit:
+async def find(runtime: Runtime, visitor: Visitor) -> Visit:
     """The visit of a link that exists; `not_found` otherwise."""
-    seen = await visit(runtime, token)
+    seen = await visit(runtime, visitor)
     if seen.document is None:
-        raise Problem("not_found", "This link is not complete, or a newer one has replaced it.")
+        raise UnknownLink()
     return seen
 
 
-async def view(runtime: Runtime, token: str, origin: Origin) -> Visit:
+async def find_proven(runtime: Runtime, visitor: Visitor) -> Visit:
+    """The visit of a link whose code, if it asks for one, was shown."""
+    seen = await find(runtime, visitor)
+    if seen.state == "code":
+        raise Problem("recipient_not_active", "Enter your code first.")
+    return seen
+
+
+async def opened(tx: Transaction, token: str, now: Instant) -> Document:
+    """The document of a link, read where it is changed: somebody may have been corrected since it was opened."""
+    link = await links.find(tx, token, now)
+    if link is None:
+        raise UnknownLink()
+    return await documents.get(tx, link.document_id)
+
+
+async def view(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
     """The page was really looked at: a script said so, not a link scanner."""
     return await act(
-        runtime, token, lambda document, person, now: lifecycle.view(document, person, origin, now)
+        runtime, visitor, lambda document, person, now: lifecycle.view(document, person, origin, now)
     )
 
 
-async def decline(runtime: Runtime, token: str, reason: str | None, origin: Origin) -> Visit:
+async def decline(runtime: Runtime, visitor: Visitor, reason: str | None, origin: Origin) -> Visit:
     """Refuse, which ends the document for everybody."""
     return await act(
-        runtime, token, lambda document, person, now: lifecycle.decline(document, person, reason, origin, now)
+        runtime,
+        visitor,
+        lambda document, person, now: lifecycle.decline(document, person, reason, origin, now),
     )
 
 
-async def act(runtime: Runtime, token: str, decide: Act) -> Visit:
+async def act(runtime: Runtime, visitor: Visitor, decide: Act) -> Visit:
     """One transition by the recipient of a link: `decide(document, recipient, now)` gives the outcome."""
-    seen = await find(runtime, token)
-    assert seen.document is not None and seen.recipient is not None
-    document_id, recipient_id = seen.document.id, seen.recipient.id
-    now = runtime.clock.now()
+    seen = await find_proven(runtime, visitor)
+    assert seen.recipient is not None
+    recipient_id, now = seen.recipient.id, runtime.clock.now()
 
     async def read(tx: Transaction) -> Document:
-        return await documents.get(tx, document_id)
+        return await opened(tx, visitor.token, now)
 
     def outcome(document: Document) -> Outcome:
         return decide(document, document.recipient(recipient_id), now)
 
     document = await transition(runtime, read, outcome)
-    return await shown(runtime, document, recipient_id)
+    return await shown(runtime, document, recipient_id, visitor)
 
 
 async def complete(
-    runtime: Runtime, token: str, answers: Mapping[str, Any], consent: str, origin: Origin
+    runtime: Runtime, visitor: Visitor, answers: Mapping[str, Any], consent: str, origin: Origin
 ) -> Visit:
     """Finish: every answer is checked, all problems are told at once, and nothing is stored unless all fit.
 
     `answers` maps field ids to JSON values; `consent` is the hash of the words that were shown.
     """
-    seen = await find(runtime, token)
+    seen = await find_proven(runtime, visitor)
     document, person, organisation = seen.document, seen.recipient, seen.organisation
     assert document is not None and person is not None and organisation is not None
     now = runtime.clock.now()
     lifecycle.require_open(document, now)
     lifecycle.require_turn(document, person)
-    check_consent(consent, person.locale or document.locale or organisation.locale)
-    given, pictures = await inks.exchange(runtime, person, answers)
-    today = to_datetime(now).astimezone(ZoneInfo(organisation.time_zone)).date()
-    fields, ink = fill(person, given, today, now)
-    await printing.check_answers(runtime, document, replace(person, fields=fields, ink=ink))
+    check_consent(consent, person.role)
+    given = await answered(runtime, document, person, organisation, answers)
     agreed = f"{wording.VERSION} {consent}"
-    document_id, recipient_id = document.id, person.id
 
     async def read(tx: Transaction) -> Document:
-        for sha256, content in pictures.items():
-            await blobs.add(tx, content, now, sha256)
-        await blobs.attach(tx, document_id, *pictures)
-        size = sum(map(len, pictures.values()))
-        await usage.add(tx, outcomes.meter(document, now), Usage(storage_bytes=size))
-        return await documents.get(tx, document_id)
+        current = await opened(tx, visitor.token, now)
+        await given.store(tx, current, now)
+        return current
 
     def outcome(current: Document) -> Outcome:
-        signer = replace(current.recipient(recipient_id), ink=ink)
-        return lifecycle.complete(current, signer, fields, agreed, origin, now)
+        signer = replace(current.recipient(person.id), ink=given.ink)
+        return lifecycle.complete(current, signer, given.fields, agreed, origin, now)
 
     finished = await transition(runtime, read, outcome)
-    return await shown(runtime, finished, recipient_id)
+    return await shown(runtime, finished, person.id, visitor)
 
 
-def check_consent(consent: str, locale: str) -> None:
-    """Refuse unless it is the hash of the words that are shown today."""
-    if consent != wording.sha256(locale):
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A recipient's fields and signature as they are stored, and their pictures by SHA-256."""
+
+    fields: tuple[Field, ...]
+    ink: Ink | None
+    pictures: Mapping[str, bytes]
+
+    async def store(self, tx: Transaction, document: Document, now: Instant) -> None:
+        """Keep the pictures as long as the document."""
+        for sha256, content in self.pictures.items():
+            await blobs.add(tx, content, now, sha256)
+        await blobs.attach(tx, document.id, *self.pictures)
+        size = sum(map(len, self.pictures.values()))
+        await usage.add(tx, outcomes.meter(document, now), Usage(storage_bytes=size))
+
+
+async def answered(
+    runtime: Runtime,
+    document: Document,
+    person: Recipient,
+    organisation: Organisation,
+    answers: Mapping[str, Any],
+) -> Answered:
+    """Check every answer and tell all problems at once; `answers` maps field ids to JSON values."""
+    now = runtime.clock.now()
+    given, pictures = await inks.exchange(runtime, person, answers)
+    fields, ink = fill(person, given, today_at(organisation, now), now)
+    await printing.check_answers(runtime, document, replace(person, fields=fields, ink=ink))
+    return Answered(fields, ink, pictures)
+
+
+def today_at(organisation: Organisation, now: Instant) -> date:
+    return to_datetime(now).astimezone(ZoneInfo(organisation.time_zone)).date()
+
+
+def check_consent(consent: str, role: Role) -> None:
+    """Refuse unless it is the hash of the words that are shown today in one of the languages; readers may switch."""
+    if consent not in {wording.sha256(tag, role) for tag in LANGUAGES}:
         raise Problem(
             "invalid_request",
             "Please read the sentence you agree to once more.",
@@ -156,17 +232,9 @@ def check_consent(consent: str, locale: str) -> None:
         )
 
 
-async def page_image(runtime: Runtime, token: str, number: int) -> bytes | None:
-    """The picture of a page as it will be sealed (WebP); None where the link shows no pages."""
-    seen = await visit(runtime, token)
-    if seen.document is None or not shows_pages(seen) or not 1 <= number <= seen.document.page_count:
-        return None
-    return await blobs.get(runtime.db, seen.document.file.images[number - 1])
-
-
-async def original(runtime: Runtime, token: str) -> tuple[str, bytes]:
+async def original(runtime: Runtime, visitor: Visitor) -> tuple[str, bytes]:
     """The file to read before signing: the pages as they will be sealed."""
-    seen = await find(runtime, token)
+    seen = await find(runtime, visitor)
     assert seen.document is not None
     if not shows_pages(seen):
         raise Problem("not_found")
@@ -180,9 +248,9 @@ def shows_pages(seen: Visit) -> bool:
     return seen.state in ("open", "sealing", "completed") or (seen.state == "waiting" and finished)
 
 
-async def sealed(runtime: Runtime, token: str, origin: Origin) -> tuple[str, bytes]:
+async def sealed(runtime: Runtime, visitor: Visitor, origin: Origin) -> tuple[str, bytes]:
     """The sealed file; `document_not_completed` before there is one."""
-    seen = await find(runtime, token)
+    seen = await find_proven(runtime, visitor)
     document, person = seen.document, seen.recipient
     assert document is not None and person is not None
     if document.status is not Status.COMPLETED or document.seal is None:
@@ -194,7 +262,7 @@ async def sealed(runtime: Runtime, token: str, origin: Origin) -> tuple[str, byt
     )
 
     async def write(tx: Transaction) -> None:
-        await outcomes.record(tx, document.id, (fact,))
+        await outcomes.enter(tx, document.id, fact, runtime.vault)
 
     await runtime.db.write(write)
     return name_of(document, "sealed"), content

@@ -4,20 +4,23 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from esign.actions import upload
-from esign.actions.documents import Owner, check_mail_quota
+from esign.actions import documents as acting
+from esign.actions import quota, upload
+from esign.actions.documents import Owner
 from esign.actions.transition import Keep
+from esign.actions.upload import Source
 from esign.core import lifecycle, webhook
 from esign.core.document import Actor, Document, Origin, Recipient, Reminders
 from esign.core.errors import Problem
-from esign.core.instant import Instant
+from esign.core.instant import DAY, Instant
 from esign.core.placement import misplaced
 from esign.core.template import Template, TemplateRole, roles_of
+from esign.core.usage import Meter, Usage
 from esign.entropy import new_id
 from esign.runtime import Runtime
-from esign.store import documents, outcomes, templates
+from esign.store import documents, outcomes, templates, usage
 from esign.store.database import Transaction
-from esign.store.documents import Place
+from esign.store.documents import Place, page_of
 
 Change = Callable[[Template], Template]
 Fill = Callable[[Template], tuple[Recipient, ...]]
@@ -28,7 +31,7 @@ class Order:
     """What a caller wants created from a file; roles and fields have their ids already."""
 
     file_name: str
-    file: bytes
+    file: Source
     title: str
     roles: tuple[TemplateRole, ...]
     subject: str | None
@@ -76,6 +79,8 @@ async def create(runtime: Runtime, owner: Owner, order: Order, keep: Keep | None
 
     async def write(tx: Transaction) -> Template:
         await uploaded.store(tx, now)
+        meter = Meter(owner.organisation_id, owner.mode, now // DAY)
+        await usage.add(tx, meter, Usage(storage_bytes=uploaded.size))
         return await add(tx, runtime, template, keep)
 
     return await announced(runtime, write)
@@ -85,6 +90,7 @@ async def create_from_document(
     runtime: Runtime, owner: Owner, document_id: str, title: str | None, keep: Keep | None = None
 ) -> Template:
     """A template with the file of a document, a role for each of its recipients, and its settings."""
+    await acting.get(runtime, owner, document_id)  # lets it expire first where its time is over
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Template:
@@ -138,8 +144,7 @@ async def find_page(
 ) -> tuple[list[Template], Place | None]:
     """A page of a list, newest first, and where the next begins."""
     found = await templates.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after, q)
-    page = found[:limit]
-    return page, Place(page[-1].created_at, page[-1].id) if len(found) > limit else None
+    return page_of(found, limit)
 
 
 async def change(
@@ -196,7 +201,7 @@ async def use(
 ) -> Document:
     """A draft made from the template (D1); its file was inspected when the template was created."""
     await get(runtime, owner, template_id)
-    await check_mail_quota(runtime, owner)
+    await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Document:

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from esign.core.document import File
@@ -11,6 +11,9 @@ from esign.pdf.inspection import Limits
 from esign.runtime import Runtime
 from esign.store import blobs
 from esign.store.database import Transaction
+
+Source = Callable[[], Awaitable[bytes]]
+"""Reads an upload once everything that is refused before its content is has been asked (contract 3.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +24,19 @@ class Upload:
     contents: tuple[bytes, ...]
     hashes: tuple[str, ...]
 
+    @property
+    def size(self) -> int:
+        """Bytes of all that is stored of it."""
+        return sum(map(len, dict(zip(self.hashes, self.contents, strict=True)).values()))
+
     async def store(self, tx: Transaction, now: Instant) -> None:
         for content, sha256 in zip(self.contents, self.hashes, strict=True):
             await blobs.add(tx, content, now, sha256)
 
 
-async def inspect(runtime: Runtime, name: str, content: bytes) -> Upload:
+async def inspect(runtime: Runtime, name: str, source: Source) -> Upload:
     """Raises the file codes of contract 6."""
-    limits = runtime.config.limits
+    limits, content = runtime.config.limits, await source()
     inspection = await runtime.pdf.inspect(content, Limits(limits.file_mib * 2**20, limits.pages))
     contents = (content, inspection.prepared, *inspection.images)
     hashes = await asyncio.to_thread(sha256_of, contents)

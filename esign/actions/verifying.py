@@ -10,8 +10,8 @@ from esign.store import documents
 async def verify(runtime: Runtime, owner: Owner, file: bytes) -> Verification:
     """The verdict by this installation's own roots; no more files at once than there are PDF workers.
 
-    `documentId` only where the very file is the sealed one of a document of the owner. Raises `file_too_large`,
-    `too_many_pages`, `invalid_file`, `file_encrypted`.
+    `documentId` only where the very file is the sealed one, or the certificate, of a document of the owner.
+    Raises `file_too_large`, `too_many_pages`, `invalid_file`, `file_encrypted`.
     """
     limits = runtime.config.limits
     if len(file) > limits.file_mib * 2**20:

@@ -1,26 +1,21 @@
-"""Subscriptions and the delivery of events to them (contract 3.4, 5)."""
+"""Subscriptions: made, changed, given a new secret, deleted (contract 3.4)."""
 
-import json
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass, replace
+from typing import Any
 
-from esign import net
 from esign.actions.documents import Owner
 from esign.actions.transition import Keep
-from esign.core import signature
-from esign.core import webhook as rules
+from esign.core import delivery as rules
 from esign.core.document import Mode
 from esign.core.errors import Detail, Problem
-from esign.core.instant import SECOND, Instant, Millis
-from esign.core.webhook import Webhook
-from esign.entropy import jitter, new_id, new_webhook_secret
+from esign.core.instant import HOUR, Instant
+from esign.core.webhook import ALL_EVENTS, Webhook
+from esign.entropy import new_id, new_webhook_secret
 from esign.runtime import Runtime
-from esign.store import events, outbox, webhooks
-from esign.store.database import Transaction
-from esign.store.outbox import Job
-
-GONE = 410
-ASKS_TO_WAIT = (429, 503)
+from esign.store import deliveries, webhooks
+from esign.store.database import Reader, Transaction
+from esign.store.documents import Place, page_of
 
 
 async def create(
@@ -68,10 +63,68 @@ def check_names(names: tuple[str, ...]) -> None:
     unknown = [
         Detail(f"/events/{n}", f"There is no event “{name}”.", "enum")
         for n, name in enumerate(names)
-        if name != "*" and name not in rules.ALL_EVENTS
+        if name != "*" and name not in ALL_EVENTS
     ]
     if unknown:
         raise Problem("unknown_event", details=unknown)
+
+
+async def find_page(
+    runtime: Runtime, owner: Owner, limit: int, after: Place | None
+) -> tuple[list[Webhook], Place | None]:
+    """A page of webhooks, newest first, and where the next begins."""
+    found = await webhooks.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after)
+    return page_of(found, limit)
+
+
+async def get(runtime: Runtime, owner: Owner, webhook_id: str) -> Webhook:
+    return await webhooks.get_own(runtime.db, owner.organisation_id, owner.mode, webhook_id)
+
+
+async def get_enabled(reader: Reader, owner: Owner, webhook_id: str) -> Webhook:
+    """Raises `webhook_disabled` for one that is sent nothing."""
+    webhook = await webhooks.get_own(reader, owner.organisation_id, owner.mode, webhook_id)
+    if not webhook.enabled:
+        raise Problem("webhook_disabled")
+    return webhook
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a caller wants changed: `members` as they are named in a Webhook; `enabled` None leaves it."""
+
+    members: Mapping[str, Any]
+    enabled: bool | None = None
+
+
+async def change(
+    runtime: Runtime, owner: Owner, webhook_id: str, changes: Changes, keep: Keep | None = None
+) -> Webhook:
+    """The webhook after it; enabling forgives what failed, disabling gives up what waits."""
+    if "events" in changes.members:
+        check_names(changes.members["events"])
+    if "url" in changes.members:
+        runtime.http.check(changes.members["url"], plain_allowed=owner.mode is Mode.TEST)
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> Webhook:
+        before = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
+        webhook = replace(before, **changes.members)
+        if changes.enabled:
+            webhook = rules.switched_on(webhook)
+        elif changes.enabled is False:
+            webhook = rules.switched_off(webhook, "manual", now)
+            await deliveries.give_up(tx, webhook_id, now, "the webhook was switched off")
+        if webhook != before:
+            webhook = replace(webhook, updated_at=now)
+            await webhooks.save(tx, [webhook])
+        if keep is not None:
+            await keep(tx, webhook)
+        return webhook
+
+    webhook = await runtime.db.write(write)
+    runtime.bell.ring()  # what is claimed ahead goes where it goes now, or nowhere
+    return webhook
 
 
 async def delete(runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | None = None) -> str:
@@ -80,94 +133,45 @@ async def delete(runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | N
     async def write(tx: Transaction) -> None:
         if not await webhooks.delete(tx, owner.organisation_id, owner.mode, webhook_id):
             raise Problem("not_found")
-        await outbox.drop_lane(tx, webhook_id, runtime.clock.now(), "the webhook was deleted")
+        await deliveries.drop(tx, webhook_id)
         if keep is not None:
             await keep(tx, webhook_id)
 
     await runtime.db.write(write)
+    runtime.bell.ring()
     return webhook_id
 
 
-async def deliver(runtime: Runtime, job: Job) -> None:
-    """One attempt of one event to one endpoint; the same bytes and the same id at every attempt."""
-    names = json.loads(job.body)
-    webhook = await webhooks.get(runtime.db, names["webhook"])
-    body = await events.body(runtime.db, names["event"])
-    if webhook is None or not webhook.enabled or body is None:
-        await give_up(runtime, job, "the webhook is disabled or the event was forgotten")
-        return
-    try:
-        answer = await post(runtime, webhook, names["event"], body)
-    except (net.Refused, net.Failed) as failure:
-        await retry(runtime, job, webhook, str(failure))
-        return
-    if 200 <= answer.status < 300:
-        await succeed(runtime, job, webhook)
-    elif answer.status == GONE:
-        await disable(runtime, job, webhook)
-    else:
-        asked = asked_wait(answer.status, answer.headers, runtime.clock.now())
-        await retry(runtime, job, webhook, f"status {answer.status}", asked)
+@dataclass(frozen=True, slots=True)
+class Rotated:
+    """The new secret, shown this once; the previous one signs beside it until then."""
+
+    id: str
+    secret: str
+    until: Instant
 
 
-async def post(runtime: Runtime, webhook: Webhook, event_id: str, body: bytes) -> net.Answer:
-    secret = runtime.vault.decrypt("webhook", webhook.secret, webhook.id.encode()).decode()
-    headers = signature.headers((secret,), event_id, runtime.clock.now() // SECOND, body)
-    return await runtime.http.post(webhook.url, body, headers, plain_allowed=webhook.mode is Mode.TEST)
-
-
-def asked_wait(status: int, headers: Mapping[str, str], now: Instant) -> Millis | None:
-    """What a receiver asked for in `Retry-After`, when it may (429, 503): seconds or a date (RFC 9110 10.2.3)."""
-    text = headers.get("retry-after", "").strip() if status in ASKS_TO_WAIT else ""
-    if text.isdecimal():
-        return int(text[:10]) * SECOND
-    try:
-        return round(parsedate_to_datetime(text).timestamp()) * SECOND - now
-    except (ValueError, OverflowError):
-        return None
-
-
-async def succeed(runtime: Runtime, job: Job, webhook: Webhook) -> None:
-    now = runtime.clock.now()
+async def rotate(
+    runtime: Runtime, owner: Owner, webhook_id: str, hours: int, keep: Keep | None = None
+) -> Rotated:
+    """A new secret; with 0 hours no other is alive from now on, whatever was before."""
+    now, secret = runtime.clock.now(), new_webhook_secret()
+    until = now + hours * HOUR
 
     async def write(tx: Transaction) -> None:
-        await webhooks.succeeded(tx, webhook.id, now)
-        await outbox.finish(tx, job, now)
+        before = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
+        if hours and before.rotating(now):
+            raise Problem("rotation_in_progress")
+        webhook = replace(
+            before,
+            secret=runtime.vault.encrypt("webhook", secret.encode(), webhook_id.encode()),
+            previous_secret=before.secret if hours else None,
+            previous_until=until if hours else None,
+            updated_at=now,
+        )
+        await webhooks.save(tx, [webhook])
+        if keep is not None:
+            await keep(tx, Rotated(webhook_id, secret, until))
 
     await runtime.db.write(write)
-
-
-async def retry(
-    runtime: Runtime, job: Job, webhook: Webhook, reason: str, asked: Millis | None = None
-) -> None:
-    """Plan the next attempt, or give up after the last."""
-    now: Instant = runtime.clock.now()
-    due_at = rules.next_attempt(job.attempts, now, jitter(), asked)
-
-    async def write(tx: Transaction) -> None:
-        await webhooks.failed(tx, webhook.id, now)
-        if due_at is None:
-            await outbox.finish(tx, job, now, reason)
-        else:
-            await outbox.postpone(tx, job, due_at, reason)
-
-    await runtime.db.write(write)
-
-
-async def disable(runtime: Runtime, job: Job, webhook: Webhook) -> None:
-    """The endpoint said that it is gone for good (410)."""
-    now = runtime.clock.now()
-
-    async def write(tx: Transaction) -> None:
-        await webhooks.disable(tx, webhook.id, "gone", now)
-        await outbox.finish(tx, job, now, "status 410")
-        await outbox.drop_lane(tx, webhook.id, now, "the endpoint answered 410 Gone")
-
-    await runtime.db.write(write)
-
-
-async def give_up(runtime: Runtime, job: Job, reason: str) -> None:
-    async def write(tx: Transaction) -> None:
-        await outbox.finish(tx, job, runtime.clock.now(), reason)
-
-    await runtime.db.write(write)
+    return Rotated(webhook_id, secret, until)

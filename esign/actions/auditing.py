@@ -1,0 +1,81 @@
+"""Recomputing audit trails, and holding them against what the seals vouch for.
+
+A chain alone shows a change inside it. That its end was cut off, or that it was written anew, shows against the mac of
+its last entry, which only the application key can make, and against the head inside the sealed file, which not even
+that key can.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from esign.core.audit import Chain
+from esign.core.document import Document
+from esign.core.errors import Problem
+from esign.pdf.verification import Verification
+from esign.pdf.workers import WorkerFailed
+from esign.store import blobs, documents, trails
+from esign.store.database import Database
+from esign.vault import Vault
+
+Judge = Callable[[bytes], Awaitable[Verification]]
+
+CUT = "it does not end with the entry that was written last"
+
+
+async def recompute(db: Database, vault: Vault, document_id: str | None = None) -> AsyncIterator[Chain]:
+    """Every trail, or that of one document, with the first thing that is wrong with it."""
+    chain: Chain | None = None
+    last: trails.Line | None = None
+    async for line in trails.walk(db, document_id):
+        if chain is None or chain.document_id != line.document_id:
+            if chain and last:
+                yield ended(chain, last, vault)
+            chain = Chain(line.document_id)
+        chain.follow(line.seq, line.entry)
+        last = line
+    if chain and last:
+        yield ended(chain, last, vault)
+
+
+def ended(chain: Chain, last: trails.Line, vault: Vault) -> Chain:
+    chain.end()
+    if not chain.broken and not last.is_last(chain.head, vault):
+        chain.broken = CUT
+    return chain
+
+
+async def against_own_file(db: Database, document_id: str, judge: Judge) -> tuple[bool, str | None]:
+    """Whether there is a sealed file of the document here, and what is wrong between it and the trail."""
+    document = await find(db, document_id)
+    if document is None or document.seal is None:
+        return False, None
+    try:
+        content = await blobs.get(db, document.seal.sha256)
+        found = await judge(content)
+    except (blobs.Missing, Problem, WorkerFailed) as failure:
+        still = await find(db, document_id)  # it may have been deleted meanwhile
+        return (True, f"its sealed file cannot be checked: {failure}") if still else (False, None)
+    if found["audit"] is not None and found["audit"]["documentId"] != document_id:
+        return True, f"its sealed file is that of {found['audit']['documentId']}"
+    return True, await against_file(db, found)
+
+
+async def find(db: Database, document_id: str) -> Document | None:
+    try:
+        return await documents.get(db, document_id)
+    except Problem:
+        return None
+
+
+async def against_file(db: Database, found: Verification) -> str | None:
+    """What is wrong between the trail and a file that was sealed here; the trail itself must be intact."""
+    if found["result"] == "invalid" or not found["issuedHere"]:
+        return "the file was changed, or was not sealed here"
+    head = found["audit"]
+    if head is None:
+        return "the file carries no head of an audit trail"
+    here = await trails.hash_of(db, head["documentId"], head["entries"])
+    if here is None:
+        return f"entry {head['entries']}, which the sealed file names, is missing"
+    if here.hex() != head["hash"]:
+        return f"entry {head['entries']} is not the one that the sealed file names"
+    return None

@@ -1,0 +1,145 @@
+"""Whether an installation is ready to send: its mail server takes mails, and its seal holds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cryptography import x509
+from cryptography.x509.oid import NameOID
+
+from esign.actions import mailing, notices
+from esign.actions.printing import font_paths
+from esign.core.account import Organisation
+from esign.core.document import Mode
+from esign.core.errors import Problem
+from esign.core.instant import DAY, Instant, to_datetime
+from esign.entropy import new_id
+from esign.mail.failure import MailFailure
+from esign.mail.message import Mailbox, compose
+from esign.pdf.order import SealOrder
+from esign.pdf.workers import WorkerFailed
+from esign.runtime import Runtime
+
+WORDS = "A practice page, sealed to see whether the seal holds."
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came of a check; `words` are the mail server's own, or the reason."""
+
+    fine: bool
+    words: str
+
+
+async def send_mail(runtime: Runtime, organisation: Organisation, to: Mailbox) -> Found:
+    """One mail, sent at once and not by the outbox: what the server says is the answer."""
+    now = runtime.clock.now()
+    notice = notices.Notice(organisation, Mode.LIVE, to, "mail_checked", {"organisation": organisation.name})
+    host = (runtime.config.public_host or "localhost").replace(":", ".")
+    try:
+        message = compose(
+            notices.write_letter(notice),
+            sender=mailing.sender_of(runtime, organisation),
+            to=to,
+            message_id=f"{new_id('eml', now)}@{host}",
+            at=now,
+        )
+        return Found(True, (await runtime.mail.send(message)).reply)
+    except MailFailure as failure:
+        return Found(False, failure.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class SealState:
+    """The certificate that live documents are sealed with; `made_here` unless a PKCS#12 file is configured."""
+
+    subject: str
+    issuer: str
+    begins_at: Instant
+    ends_at: Instant
+    days_left: int
+    made_here: bool
+
+
+def seal_state(runtime: Runtime) -> SealState:
+    certificate = x509.load_der_x509_certificate(runtime.credentials[Mode.LIVE].certificate_der)
+    ends_at = int(certificate.not_valid_after_utc.timestamp() * 1000)
+    return SealState(
+        subject=name_of(certificate.subject),
+        issuer=name_of(certificate.issuer),
+        begins_at=int(certificate.not_valid_before_utc.timestamp() * 1000),
+        ends_at=ends_at,
+        days_left=max(0, (ends_at - runtime.clock.now()) // DAY),
+        made_here=runtime.config.seal.pkcs12 is None,
+    )
+
+
+def name_of(name: x509.Name) -> str:
+    found = name.get_attributes_for_oid(NameOID.COMMON_NAME)
+    return str(found[0].value) if found else name.rfc4514_string()
+
+
+async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
+    """A page sealed as live documents are, and checked as anybody checks it; nothing of it is kept."""
+    now = runtime.clock.now()
+    order = SealOrder(a_page(WORDS), (), facts(runtime, organisation, now), now, font_paths(runtime))
+    try:
+        sealed = await runtime.pdf.seal(order, runtime.credentials[Mode.LIVE])
+        verdict = await runtime.pdf.verify(sealed.sealed, (), now, runtime.roots)
+    except WorkerFailed as failure:
+        return Found(False, failure.reason)
+    except Problem as problem:
+        return Found(False, problem.message)
+    reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
+    return Found(verdict["result"] == "valid", " ".join(reasons) or sealed.level)
+
+
+def facts(runtime: Runtime, organisation: Organisation, now: Instant) -> Mapping[str, Any]:
+    """The certificate page of a document that nobody had to sign."""
+    base = runtime.config.server.base_url
+    at = to_datetime(now).isoformat()
+    return {
+        "schema": 1,
+        "paper": "a4",
+        "lang": organisation.locale,
+        "mode": Mode.LIVE.value,
+        "time_zone": "UTC",
+        "organisation": {"name": organisation.name, "colour": organisation.colour, "logo": None},
+        "verify": {"url": f"{base}/verify", "short": f"{base.partition('://')[2]}/verify"},
+        "document": {
+            "id": "doc_practice",
+            "title": WORDS,
+            "lang": "en",
+            "file_name": "practice.pdf",
+            "status": "completed",
+            "pages": 1,
+            "sender": {"name": organisation.name, "email": organisation.reply_to or ""},
+            "sent_at": at,
+            "closed_at": at,
+            "close_reason": None,
+        },
+        "files": {"uploaded_sha256": "0" * 64, "prepared_sha256": "0" * 64},
+        "recipients": [],
+        "audit": [],
+        "chain": {"entries": 1, "head": "0" * 64},
+    }
+
+
+def a_page(words: str) -> bytes:
+    """A PDF of one page with one line on it."""
+    text = f"BT /F 12 Tf 72 760 Td ({words}) Tj ET".encode()
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F 4 0 R>>>>/Contents 5 0 R>>"
+    objects = (
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        page,
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        b"<</Length %d>>stream\n%s\nendstream" % (len(text), text),
+    )
+    pdf, places = b"%PDF-1.7\n", []
+    for number, each in enumerate(objects, 1):
+        places.append(len(pdf))
+        pdf += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    head = b"xref\n0 6\n0000000000 65535 f \n" + table
+    return pdf + head + b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % len(pdf)

@@ -1,0 +1,198 @@
+"""How people come to sign in: the first owner, those who are invited, and those who forgot their password.
+
+A mailed or printed link opens a page on which a password is chosen; only sending that page uses the link.
+"""
+
+from dataclasses import dataclass, replace
+
+from esign.actions import notices
+from esign.core.document import Mode
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.core.member import Member, MemberRole, MemberStatus
+from esign.core.user import LASTS, Errand, Ticket, User
+from esign.entropy import new_id, new_token
+from esign.mail.message import Mailbox
+from esign.runtime import Runtime
+from esign.store import accounts, members, sessions, tickets, users
+from esign.store.database import Database, Transaction
+
+PAGES = {Errand.SETUP: "set-up", Errand.INVITATION: "invitation", Errand.RESET: "password"}
+FIRST = "first owner"
+
+
+def link(base_url: str, errand: Errand, token: str) -> str:
+    """The address of the page; the log masks the token."""
+    return f"{base_url}/{PAGES[errand]}/{token}"
+
+
+async def issue(tx: Transaction, errand: Errand, subject: str, now: Instant) -> str:
+    """A token in place of earlier ones for the same."""
+    token = new_token()
+    await tickets.add(tx, token, Ticket(errand, subject, now + LASTS[errand]))
+    return token
+
+
+async def setup_token(db: Database, now: Instant) -> str | None:
+    """The token of the first start while nobody owns an organisation, else None."""
+
+    async def write(tx: Transaction) -> str | None:
+        return None if await members.any_owner(tx) else await issue(tx, Errand.SETUP, FIRST, now)
+
+    return await db.write(write)
+
+
+async def invite(runtime: Runtime, tx: Transaction, member: Member, now: Instant) -> str:
+    """The link that lets somebody join as `member`, which is mailed to them."""
+    token = await issue(tx, Errand.INVITATION, member.id, now)
+    to = link(runtime.config.server.base_url, Errand.INVITATION, token)
+    organisation = await accounts.get_organisation(tx, member.organisation_id)
+    facts: dict[str, str | int] = {
+        "organisation": organisation.name,
+        "link_until_at": now + LASTS[Errand.INVITATION],
+    }
+    mail = notices.Notice(
+        organisation, Mode.LIVE, Mailbox(member.email, member.name), "member_invited", facts, to
+    )
+    await notices.queue_one(runtime, tx, mail, f"invited:{member.id}:{now}")
+    return to
+
+
+async def forgot(runtime: Runtime, email: str) -> None:
+    """A link for a new password, by mail, where somebody of this address signs in; nothing tells which it was."""
+    now = runtime.clock.now()
+    user = await users.find(runtime.db, email)
+    own = await members.of_user(runtime.db, user.id) if user else []
+    if user is None or user.disabled_at is not None or not own:
+        return
+
+    async def write(tx: Transaction) -> None:
+        token = await issue(tx, Errand.RESET, user.id, now)
+        organisation = await accounts.get_organisation(tx, own[0].organisation_id)
+        facts: dict[str, str | int] = {"account": user.email, "link_until_at": now + LASTS[Errand.RESET]}
+        to = link(runtime.config.server.base_url, Errand.RESET, token)
+        mail = notices.Notice(
+            organisation, Mode.LIVE, Mailbox(user.email, user.name), "password_reset", facts, to
+        )
+        await notices.queue_one(runtime, tx, mail, f"reset:{user.id}:{now}")
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """Who is invited as what; `user` is the person who signs in with this address already."""
+
+    member: Member
+    organisation: str
+    user: User | None
+
+
+async def is_open(runtime: Runtime, errand: Errand, token: str) -> bool:
+    """Whether the link can still be used."""
+    return await tickets.find(runtime.db, errand, token, runtime.clock.now()) is not None
+
+
+async def invitation(runtime: Runtime, token: str) -> Invitation | None:
+    """None where the link can no longer be used."""
+    subject = await tickets.find(runtime.db, Errand.INVITATION, token, runtime.clock.now())
+    member = await members.get(runtime.db, subject) if subject else None
+    if member is None:
+        return None
+    organisation = await accounts.get_organisation(runtime.db, member.organisation_id)
+    return Invitation(member, organisation.name, await users.find(runtime.db, member.email))
+
+
+async def join(runtime: Runtime, token: str, invited: Invitation, name: str, password: str) -> User | None:
+    """The person who signs in from now on as the member; raises `not_found` where the link was used meanwhile.
+
+    Somebody who has an account here gives its password, else None; anybody else chooses one.
+    """
+    now, known = runtime.clock.now(), invited.user
+    if known is not None:
+        fits = await runtime.passwords.fits(known.password, password)
+        if not fits or known.disabled_at is not None:
+            return None
+    user = known or new_user(invited.member.email, name, now, await runtime.passwords.hash(password))
+
+    async def write(tx: Transaction) -> None:
+        subject = await tickets.use(tx, Errand.INVITATION, token, now)
+        member = await members.get(tx, subject) if subject else None
+        if member is None:
+            raise Problem("not_found")
+        if known is None:
+            await users.add(tx, user)
+        await members.save(tx, replace(member, name=user.name, status=MemberStatus.ACTIVE, user_id=user.id))
+
+    await runtime.db.write(write)
+    return user
+
+
+@dataclass(frozen=True, slots=True)
+class Founder:
+    """The first owner, and what the organisation is called from now on."""
+
+    name: str
+    email: str
+    password: str
+    organisation: str
+    time_zone: str
+
+
+async def found(runtime: Runtime, token: str, given: Founder) -> User:
+    """The owner of the organisation that is here already; raises `not_found` where the link was used meanwhile."""
+    now = runtime.clock.now()
+    user = new_user(given.email, given.name, now, await runtime.passwords.hash(given.password))
+
+    async def write(tx: Transaction) -> None:
+        first = await accounts.first_organisation(tx)
+        assert first is not None, "made when the program starts"
+        if await tickets.use(tx, Errand.SETUP, token, now) is None or await members.any_owner(tx):
+            raise Problem("not_found")
+        await accounts.save_organisation(
+            tx, replace(first, name=given.organisation, time_zone=given.time_zone)
+        )
+        await users.add(tx, user)
+        await members.join(tx, owner_of(first.id, user, now))
+
+    await runtime.db.write(write)
+    return user
+
+
+def new_user(email: str, name: str, now: Instant, password: str) -> User:
+    return User(new_id("usr", now), email, name, now, password=password, password_at=now)
+
+
+def owner_of(organisation_id: str, user: User, now: Instant) -> Member:
+    return Member(
+        id=new_id("mem", now),
+        organisation_id=organisation_id,
+        email=user.email,
+        name=user.name,
+        role=MemberRole.OWNER,
+        status=MemberStatus.ACTIVE,
+        created_at=now,
+        user_id=user.id,
+    )
+
+
+async def reset(runtime: Runtime, token: str) -> User | None:
+    """Whose password the link lets choose; None where it can no longer be used."""
+    subject = await tickets.find(runtime.db, Errand.RESET, token, runtime.clock.now())
+    user = await users.get(runtime.db, subject) if subject else None
+    return None if user is None or user.disabled_at is not None else user
+
+
+async def choose(runtime: Runtime, token: str, password: str) -> None:
+    """A new password by a mailed link: what was open with the old one ends. Raises `not_found`."""
+    now, hashed = runtime.clock.now(), await runtime.passwords.hash(password)
+
+    async def write(tx: Transaction) -> None:
+        user_id = await tickets.use(tx, Errand.RESET, token, now)
+        if user_id is None:
+            raise Problem("not_found")
+        await users.save_password(tx, user_id, hashed, now)
+        await sessions.end_all(tx, user_id)
+
+    await runtime.db.write(write)

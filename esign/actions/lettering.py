@@ -1,0 +1,34 @@
+"""A typed signature shown to its signer as it will be sealed, before anything is decided."""
+
+from dataclasses import dataclass
+
+from esign.actions import inks, printing, signing
+from esign.actions.signing import Visitor
+from esign.core.errors import Problem
+from esign.pdf.workers import WorkerFailed
+from esign.runtime import Runtime
+
+
+@dataclass(frozen=True, slots=True)
+class Lettering:
+    """The picture as SVG and its width in points at its largest; or the letters `missing`, parted by spaces."""
+
+    svg: bytes
+    width: float
+    missing: str
+
+
+async def letters(runtime: Runtime, visitor: Visitor, text: object, hand: object) -> Lettering:
+    """Look only; `recipient_not_active` where there is nothing to sign."""
+    seen = await signing.find_proven(runtime, visitor)
+    if seen.state != "open" or seen.recipient is None or not seen.recipient.acting:
+        raise Problem("recipient_not_active")
+    ink = inks.typed({"text": text, "hand": hand}, "/text")
+    assert ink.text is not None
+    fonts = printing.font_paths(runtime)
+    try:
+        async with runtime.pdf.typing:
+            drawn = await runtime.pdf.letters(ink.text, ink.hand, seen.recipient.locale, fonts)
+    except WorkerFailed as failure:
+        raise Problem("unavailable") from failure
+    return Lettering(drawn.svg, drawn.width, printing.undrawn(ink.text, set(drawn.missing)))

@@ -1,0 +1,111 @@
+"""What readers of a document get beside its first pictures: sharper ones, the values in their places, the text.
+
+Made when it is first asked for, by one worker at a time, and kept with the document for a while.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+
+from esign.actions import signing
+from esign.actions.drawing import drawn_field, inks_of
+from esign.actions.printing import font_paths
+from esign.actions.signing import Visitor
+from esign.core.account import Organisation
+from esign.core.document import Document, Recipient
+from esign.core.errors import Problem
+from esign.core.language import choose
+from esign.pdf.inspection import Paragraph
+from esign.pdf.workers import WorkerFailed
+from esign.runtime import Runtime
+from esign.store import blobs, views
+from esign.store.database import Transaction
+
+
+async def page_image(runtime: Runtime, visitor: Visitor, number: int, size: int) -> bytes | None:
+    """The picture of a page as it was uploaded (WebP); None where the link shows no pages."""
+    document, _ = await shown(runtime, visitor, number)
+    if document is None:
+        return None
+    if size == 1:
+        return await blobs.get(runtime.db, document.file.images[number - 1])
+
+    async def make() -> bytes:
+        prepared = await blobs.get(runtime.db, document.file.prepared)
+        page = document.file.pages[number - 1]
+        return bytes(await runtime.pdf.ask("sharper", bytes, prepared, number, page, size))
+
+    return await kept(runtime, document, f"{number}.{size}", make)
+
+
+async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: int, size: int) -> bytes | None:
+    """What the first `done` who finished have filled in on a page, as it will be sealed, on clear ground."""
+    document, organisation = await shown(runtime, visitor, number)
+    people = document.finished() if document else ()
+    if document is None or organisation is None or not 1 <= done <= len(people):
+        return None
+    here = [(field, who) for who in people[:done] for field in who.fields if field.page == number]
+    if not here:
+        return None
+
+    async def make() -> bytes:
+        inks = await pictures(runtime, people)
+        fields = [drawn_field(field, who, inks) for field, who in here]
+        page, lang = document.file.pages[number - 1], choose(document.locale, organisation.locale).tag
+        asked = (fields, page, size, lang, runtime.clock.now(), font_paths(runtime))
+        return bytes(await runtime.pdf.ask("filled", bytes, *asked))
+
+    return await kept(runtime, document, f"{number}.{size}.{done}", make)
+
+
+async def page_text(runtime: Runtime, visitor: Visitor, number: int) -> bytes | None:
+    """JSON of the page's paragraphs."""
+    document, _ = await shown(runtime, visitor, number)
+    if document is None:
+        return None
+
+    async def make() -> bytes:
+        prepared = await blobs.get(runtime.db, document.file.prepared)
+        found = await runtime.pdf.ask("read", list[Paragraph], prepared, number)
+        return json.dumps({"paragraphs": [asdict(one) for one in found]}, ensure_ascii=False).encode()
+
+    return await kept(runtime, document, f"{number}.text", make)
+
+
+async def shown(
+    runtime: Runtime, visitor: Visitor, number: int
+) -> tuple[Document | None, Organisation | None]:
+    """The document, where the link shows its pages and there is one of that number."""
+    seen = await signing.find(runtime, visitor)
+    if seen.document is None or not signing.shows_pages(seen) or not 1 <= number <= seen.document.page_count:
+        return None, None
+    return seen.document, seen.organisation
+
+
+async def pictures(runtime: Runtime, people: Sequence[Recipient]) -> dict[str, bytes]:
+    """Of their signatures."""
+    names = {ink.picture for who in people for ink in inks_of(who) if ink.picture}
+    return {name: await blobs.get(runtime.db, name) for name in names}
+
+
+async def kept(
+    runtime: Runtime, document: Document, name: str, make: Callable[[], Awaitable[bytes]]
+) -> bytes:
+    """What was made before, or is made now; `unavailable` when it cannot be made."""
+    found = await views.find(runtime.db, document.id, name)
+    if found is not None:
+        return found
+    async with runtime.pdf.reading:
+        found = await views.find(runtime.db, document.id, name)  # made while others waited
+        if found is not None:
+            return found
+        try:
+            made = await make()
+        except WorkerFailed as failure:
+            raise Problem("unavailable") from failure
+
+        async def write(tx: Transaction) -> None:
+            await views.keep(tx, document.id, name, made, runtime.clock.now())
+
+        await runtime.db.write(write)
+    return made

@@ -1,0 +1,26 @@
+"""A recipient whose document has expired asks for a new link."""
+
+from esign.actions.signing import Visit, Visitor, find, opened, shown
+from esign.core import renewing
+from esign.core.document import Origin
+from esign.runtime import Runtime
+from esign.store import events, outcomes
+from esign.store.database import Transaction
+
+
+async def ask(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
+    """Tell the sender, once an hour at most; asking again before changes nothing."""
+    seen = await find(runtime, visitor)
+    assert seen.document is not None and seen.recipient is not None and seen.organisation is not None
+    person, organisation, now = seen.recipient, seen.organisation, runtime.clock.now()
+
+    async def write(tx: Transaction) -> None:
+        document = await opened(tx, visitor.token, now)
+        asked_at = await events.last(tx, document.id, renewing.ASKED, person.id)
+        if not renewing.is_recent(asked_at, now):
+            outcome = renewing.ask(document, document.recipient(person.id), organisation, origin, now)
+            await outcomes.note(tx, outcome, runtime.vault, now)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+    return await shown(runtime, seen.document, person.id, visitor)
