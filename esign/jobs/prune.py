@@ -4,12 +4,24 @@ from collections.abc import Awaitable, Callable
 
 from esign.core.instant import DAY, HOUR, Instant
 from esign.runtime import Runtime
-from esign.store import blobs, events, idempotency, outbox
+from esign.store import (
+    blobs,
+    challenges,
+    events,
+    handoffs,
+    idempotency,
+    mails,
+    outbox,
+    sessions,
+    tickets,
+    views,
+)
 from esign.store.database import Transaction
 
 BATCH = 500
 BLOBS = 16
-EVENTS_KEPT = 30 * DAY
+JOBS_KEPT = 30 * DAY
+VIEWS_KEPT = 30 * DAY
 
 Prune = Callable[[Transaction, Instant, int], Awaitable[int]]
 
@@ -20,9 +32,15 @@ async def tick(runtime: Runtime) -> int:
     answers = runtime.config.limits.idempotency_hours * HOUR
     table: tuple[tuple[Prune, Instant, int], ...] = (
         (idempotency.prune, now - answers, BATCH),
-        (events.prune, now - EVENTS_KEPT, BATCH),
-        (outbox.prune, now - EVENTS_KEPT, BATCH),
+        (events.prune, now - runtime.config.limits.event_days * DAY, BATCH),
+        (outbox.prune, now - JOBS_KEPT, BATCH),
+        (challenges.prune, now, BATCH),
+        (handoffs.prune, now - HOUR, BATCH),
+        (sessions.prune, now, BATCH),
+        (tickets.prune, now, BATCH),
+        (mails.prune, now - runtime.config.test.purge_after_days * DAY, BATCH),
         (blobs.prune, now - DAY, BLOBS),
+        (views.prune, now - VIEWS_KEPT, BLOBS),
     )
     return sum([await until_done(runtime, prune, before, batch) for prune, before, batch in table])
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from esign.jobs import expire, probe, prune, remind, tally, worker
+from esign.jobs import delivering, expire, failing, keys, probe, prune, purge, remind, shed, tally, worker
 from esign.runtime import Runtime
 
 Tick = Callable[[Runtime], Awaitable[int]]
@@ -14,7 +14,11 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (remind.tick, 60),
     (probe.tick, 60),
     (tally.tick, 60),
+    (failing.tick, 60),
+    (keys.tick, 3600),
+    (purge.tick, 3600),
     (prune.tick, 3600),
+    (shed.tick, 86_400),
 )
 
 
@@ -31,6 +35,7 @@ async def running(runtime: Runtime) -> AsyncIterator[None]:
         clock.add_job(tick, "interval", (runtime,), seconds=seconds, **rules)
     clock.start()
     tasks = [asyncio.create_task(worker.run(runtime, kind), name=kind.name) for kind in worker.KINDS]
+    tasks.append(asyncio.create_task(delivering.run(runtime), name="webhook"))
     try:
         yield
     finally:

@@ -1,16 +1,16 @@
-"""Takes due jobs from the outbox, several at once, and never lets one receiver delay the others."""
+"""Takes due jobs from the outbox, several at once."""
 
 import asyncio
 import logging
-from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Set
 from dataclasses import dataclass
 
-from esign.actions import mailing, sealing, webhooks
+from esign.actions import mailing, sealing
 from esign.core.errors import Problem
 from esign.core.instant import HOUR, MINUTE, Millis
+from esign.jobs import delivering
 from esign.runtime import Runtime
-from esign.store import due, outbox
+from esign.store import deliveries, due, outbox
 from esign.store.database import Transaction
 from esign.store.outbox import Job
 
@@ -23,19 +23,17 @@ UNEXPECTED: tuple[Millis, ...] = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR)
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How jobs of one kind are worked: how many at once, in all and per lane; `lease` outlives any attempt."""
+    """How jobs of one kind are worked: how many at once; `lease` outlives any attempt."""
 
     name: str
     work: Callable[[Runtime, Job], Awaitable[None]]
     at_once: int
-    per_lane: int
     lease: Millis
 
 
 KINDS = (
-    Kind("seal", sealing.seal, at_once=2, per_lane=2, lease=5 * MINUTE),
-    Kind("mail", mailing.deliver, at_once=4, per_lane=4, lease=5 * MINUTE),
-    Kind("webhook", webhooks.deliver, at_once=64, per_lane=4, lease=MINUTE),
+    Kind("seal", sealing.seal, at_once=2, lease=5 * MINUTE),
+    Kind("mail", mailing.deliver, at_once=4, lease=5 * MINUTE),
 )
 
 
@@ -46,6 +44,7 @@ async def recover(runtime: Runtime) -> None:
 
     async def write(tx: Transaction) -> None:
         await outbox.release(tx, runtime.boot, now)
+        await deliveries.release(tx, runtime.boot, now)
         for document_id in waiting:
             await outbox.requeue_seal(tx, document_id, now)
         await outbox.hasten(tx, "seal", now)
@@ -55,7 +54,7 @@ async def recover(runtime: Runtime) -> None:
 
 async def run(runtime: Runtime, kind: Kind) -> None:
     """Work until cancelled; a failure of the loop itself is logged and the loop goes on."""
-    running: dict[asyncio.Task[None], str] = {}
+    running: set[asyncio.Task[None]] = set()
     try:
         while True:
             rung = runtime.bell.rung
@@ -70,7 +69,7 @@ async def run(runtime: Runtime, kind: Kind) -> None:
         await end(running)
 
 
-async def end(running: Mapping[asyncio.Task[None], str]) -> None:
+async def end(running: Set[asyncio.Task[None]]) -> None:
     """Let what runs come to its end, so that it need not be done twice; what takes longer is cut off."""
     if running:
         _, late = await asyncio.wait(running, timeout=LAST_SECONDS)
@@ -79,7 +78,7 @@ async def end(running: Mapping[asyncio.Task[None], str]) -> None:
         await asyncio.gather(*running, return_exceptions=True)
 
 
-async def something_happens(runtime: Runtime, running: Mapping[asyncio.Task[None], str], rung: int) -> None:
+async def something_happens(runtime: Runtime, running: Set[asyncio.Task[None]], rung: int) -> None:
     """A commit rings, a running job ends, or it is time for the sweep."""
     bell = asyncio.create_task(runtime.bell.wait(SWEEP_SECONDS, rung))
     try:
@@ -88,28 +87,22 @@ async def something_happens(runtime: Runtime, running: Mapping[asyncio.Task[None
         bell.cancel()
 
 
-async def start_due(runtime: Runtime, kind: Kind, running: dict[asyncio.Task[None], str]) -> int:
+async def start_due(runtime: Runtime, kind: Kind, running: set[asyncio.Task[None]]) -> int:
     """Claim what is due and fits beside what runs; the number of jobs started."""
-    for task in [task for task in running if task.done()]:
-        del running[task]
+    running -= {task for task in running if task.done()}
     room = kind.at_once - len(running)
     if room <= 0:
         return 0
-    jobs = await claim_due(runtime, kind, room, Counter(running.values()))
+    jobs = await claim_due(runtime, kind, room)
     for job in jobs:
-        running[asyncio.create_task(attempt(runtime, kind, job), name=f"{kind.name} {job.id}")] = job.lane
+        running.add(asyncio.create_task(attempt(runtime, kind, job), name=f"{kind.name} {job.id}"))
     return len(jobs)
 
 
-async def claim_due(runtime: Runtime, kind: Kind, room: int, busy: Counter[str]) -> list[Job]:
-    """Up to `room` due jobs under a lease, no lane above its share."""
+async def claim_due(runtime: Runtime, kind: Kind, room: int) -> list[Job]:
+    """Up to `room` due jobs under a lease."""
     now = runtime.clock.now()
-    full = [lane for lane, count in busy.items() if count >= kind.per_lane]
-    chosen: list[int] = []
-    for job_id, lane in await outbox.find_due(runtime.db, kind.name, now, room, full):
-        if busy[lane] < kind.per_lane:
-            busy[lane] += 1
-            chosen.append(job_id)
+    chosen = await outbox.find_due(runtime.db, kind.name, now, room)
     if not chosen:
         return []
 
@@ -145,14 +138,16 @@ async def put_off(runtime: Runtime, job: Job, reason: str) -> None:
 
 
 async def drain(runtime: Runtime, *names: str) -> int:
-    """Work off what is due now, kind by kind, until nothing is; the number of attempts made."""
+    """Work off what is due now, kind by kind (`seal`, `mail`, `webhook`), until nothing is; how much that was."""
     attempts, idle = 0, False
     while not idle:
         idle = True
         for kind in KINDS:
             if names and kind.name not in names:
                 continue
-            for job in await claim_due(runtime, kind, kind.at_once, Counter()):
+            for job in await claim_due(runtime, kind, kind.at_once):
                 await attempt(runtime, kind, job)
                 attempts, idle = attempts + 1, False
+        if (not names or "webhook" in names) and (delivered := await delivering.drain(runtime)):
+            attempts, idle = attempts + delivered, False
     return attempts

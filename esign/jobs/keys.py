@@ -1,0 +1,12 @@
+"""API keys near their end: administrators are told, and unused keys are revoked where that is switched on."""
+
+from esign.actions import keylife
+from esign.runtime import Runtime
+
+
+async def tick(runtime: Runtime) -> int:
+    """The number of keys that something was said or done about."""
+    count = await keylife.tell_expiring(runtime)
+    if runtime.config.keys.revoke_unused:
+        count += await keylife.revoke_unused(runtime)
+    return count

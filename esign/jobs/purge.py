@@ -1,0 +1,40 @@
+"""Documents that ended long ago go by themselves, each in a transaction of its own (contract 3.5, 8)."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from esign.actions import ending
+from esign.core.document import Mode
+from esign.core.retention import horizons
+from esign.runtime import Runtime
+from esign.store import accounts, due
+
+BATCH = 100
+
+Find = Callable[[int], Awaitable[list[str]]]
+
+
+async def tick(runtime: Runtime) -> int:
+    """The number of documents that went."""
+    db, now, test_days = runtime.db, runtime.clock.now(), runtime.config.test.purge_after_days
+    count = 0
+    for organisation in await accounts.organisations(db):
+        for mode in Mode:
+            until = horizons(organisation, mode, test_days, now)
+            find = partial(due.find_ended, db, organisation.id, mode)
+            if until.completed is not None:
+                count += await purge(runtime, partial(find, "completed_at", until.completed))
+            if until.closed is not None:
+                count += await purge(runtime, partial(find, "closed_at", until.closed))
+    return count
+
+
+async def purge(runtime: Runtime, find: Find) -> int:
+    """Delete what is found until nothing is, or what is found may stay."""
+    count = 0
+    while found := await find(BATCH):
+        gone = sum([await ending.delete_over(runtime, document_id) for document_id in found])
+        count += gone
+        if not gone:
+            break
+    return count
