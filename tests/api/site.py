@@ -15,7 +15,7 @@ import pikepdf
 
 from esign.actions import accounts, outbox
 from esign.app import serving
-from esign.config import Config, Limits, Organisation, Server, Storage
+from esign.config import Config, Limits, Organisation, Server, Signing, Storage
 from esign.core.apikey import Scope
 from esign.core.document import Mode
 from esign.demo.journey import free_port
@@ -236,6 +236,7 @@ def a_config(folder: Path, **limits: int) -> Config:
         storage=Storage(data_dir=folder),
         organisation=Organisation(name="Northlight", reply_to="office@northlight.example"),
         limits=Limits(**{**generous, **limits}),
+        signing=Signing(reads_per_minute=0, writes_per_minute=0, wrong_links_per_minute=0),
     )
 
 

@@ -1,10 +1,16 @@
+from typing import Any
+
 import pytest
 
+from esign.actions import outbox
 from esign.config import Limits
 from esign.core.apikey import Scope
 from esign.core.document import Mode
+from esign.jobs import prune
 from esign.web.api.account import present_limits
 from tests.api.site import Site, a_config, running
+from tests.journeys.api import until
+from tests.journeys.letters import part
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -20,10 +26,42 @@ async def test_any_key_sees_its_organisation_its_mode_itself_and_its_limits(site
 
 
 async def test_the_limits_are_those_of_the_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
-    config = a_config(tmp_path_factory.mktemp("limits"), file_mib=1, body_mib=3, creates_per_minute=7)
+    config = a_config(
+        tmp_path_factory.mktemp("limits"),
+        **{"file_mib": 1, "body_mib": 3, "creates_per_minute": 7},
+        **{"event_days": 10, "link_days": 12, "attachment_mib": 0},
+    )
     async with running(config) as site:
         limits = (await site.ok("GET", "/account"))["limits"]
     assert (limits["fileBytes"], limits["bodyBytes"], limits["createsPerMinute"]) == (2**20, 3 * 2**20, 7)
+    assert (limits["eventDays"], limits["linkDays"], limits["attachmentBytes"]) == (10, 12, 0)
+
+
+async def test_what_is_kept_read_and_attached_follows_the_settings(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    config = a_config(tmp_path_factory.mktemp("kept"), event_days=10, link_days=12, attachment_mib=0)
+    async with running(config) as site:
+        signer = site.signer()
+        document = await site.sent(recipients=[signer])
+        await (await site.person(signer["email"])).sign()
+        await site.sealed(document["id"])
+
+        async def letter() -> Any:
+            for mail in await outbox.list_mails(site.runtime.db, 9):
+                if mail.subject.startswith("Signed by everyone") and signer["email"] in mail.recipient:
+                    return await outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+            return None
+
+        mail = await until(letter, "letter")
+        assert list(mail.iter_attachments()) == [] and "3 December 2026" in part(mail, "plain")
+        person = await site.person(signer["email"])
+        site.clock.advance(days=12, milliseconds=-1)
+        assert await person.state() == "completed"
+        await prune.tick(site.runtime)
+        assert await site.runtime.db.all("SELECT 1 FROM event") == []
+        site.clock.advance(milliseconds=1)
+        assert await person.state() == "unknown"
 
 
 async def test_every_limit_of_the_settings_is_shown() -> None:

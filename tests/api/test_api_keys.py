@@ -2,9 +2,10 @@ from typing import Any
 
 import pytest
 
+from esign.actions import accounts
 from esign.core import apikey
 from esign.core.apikey import Scope
-from esign.core.document import Mode
+from esign.core.document import Actor, Mode
 from esign.core.instant import DAY, rfc3339
 from tests.api.site import Site
 
@@ -117,3 +118,19 @@ async def test_keys_are_for_administrators(site: Site) -> None:
     for method, path in (("GET", ""), ("GET", "/x"), ("PATCH", "/x"), ("DELETE", "/x")):
         answer = await site.ask(method, f"/api-keys{path}", {} if method == "PATCH" else None, key=key)
         assert answer.code == "insufficient_scope"
+
+
+async def test_a_key_made_by_a_member_says_so(site: Site) -> None:
+    maker = Actor("member", "mem_01kzsz0a1b2c3d4e5f6g7h8j9k", "Mira Okafor", "mira@example.com")
+    _, text = await accounts.create_key(
+        site.runtime.db,
+        site.runtime.config,
+        site.clock.now(),
+        name="web",
+        mode=Mode.LIVE,
+        scopes=frozenset({Scope.ALL}),
+        expires_in_days=None,
+        created_by=maker,
+    )
+    shown = await own(site, text)
+    assert shown["createdBy"] == {"kind": "member", "id": maker.id, "name": "Mira Okafor"}

@@ -1,14 +1,22 @@
 import hashlib
 import io
+from dataclasses import replace
 from typing import Any
 
+import aiosqlite
 import pikepdf
 import pytest
 import pytest_asyncio
 import rfc8785
 
+from esign.actions import auditing
+from esign.core.document import Actor
 from esign.core.instant import rfc3339
-from tests.api.site import Site, a_request, saved
+from esign.core.outcome import Event
+from esign.pdf.verification import Verification
+from esign.store import events, outcomes
+from esign.store.database import FILE
+from tests.api.site import Site, a_request, b64, saved
 from tests.journeys.api import a_pdf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -166,3 +174,64 @@ async def test_what_was_dropped_from_the_file_stands_in_the_trail(site: Site) ->
         document = await site.create(file=saved(pdf))
     [entry] = await site.trail(document)
     assert entry["data"]["removed"] == ["actions"]
+
+
+# ---------- the head in the sealed file (T25) ----------
+
+
+async def judged(site: Site, content: bytes) -> Verification:
+    return await site.runtime.pdf.verify(content, (), site.clock.now(), site.runtime.roots)
+
+
+async def test_the_head_in_the_sealed_files_is_the_one_after_the_last_recipient_s_act(
+    site: Site, signed: Any
+) -> None:
+    entries = await site.trail(signed["id"])
+    last = max(n for n, entry in enumerate(entries) if entry["type"] == "recipient.completed")
+    for variant in ("sealed", "certificate"):
+        content = await site.bytes_of(signed["id"], variant)
+        told = await site.ok("POST", "/verify", {"file": b64(content)})
+        expected = {"documentId": signed["id"], "entries": last + 1, "hash": entries[last]["hash"]}
+        assert told["audit"] == expected and entries[last + 1]["type"] == "document.completed"
+        assert await auditing.against_file(site.runtime.db, await judged(site, content)) is None
+
+
+async def test_a_trail_written_anew_with_the_application_key_does_not_fit_the_sealed_file(site: Site) -> None:
+    """One word of one entry, every hash after it made again, the mac of the end too: only the seal knows better."""
+    document = await site.completed()
+    runtime, lines = site.runtime, await events.trail(site.runtime.db, document["id"])
+    async with aiosqlite.connect(runtime.config.storage.data_dir / FILE) as tamper:
+        await tamper.execute("DROP TRIGGER audit_is_never_deleted")
+        await tamper.execute("DELETE FROM audit WHERE document_id = ?", (document["id"],))
+        await tamper.execute(
+            "CREATE TRIGGER audit_is_never_deleted BEFORE DELETE ON audit"
+            " BEGIN SELECT RAISE(ABORT, 'the audit trail only grows'); END"
+        )
+        await tamper.commit()
+    facts = [
+        Event(
+            line.type,
+            line.at,
+            Actor(line.actor_kind, line.actor_id, (line.personal or {})["actor"]["name"]),
+            line.recipient_id,
+            data=line.data,
+        )
+        for line in lines
+    ]
+    facts[1] = replace(facts[1], at=facts[1].at - 1)
+    await runtime.db.write(lambda tx: outcomes.record(tx, document["id"], tuple(facts), runtime.vault))
+    [chain] = [c async for c in auditing.recompute(runtime.db, runtime.vault, document["id"])]
+    assert (chain.broken, chain.entries) == (None, len(lines))
+    sealed, wrong = await auditing.against_own_file(
+        runtime.db, document["id"], lambda content: judged(site, content)
+    )
+    assert sealed and wrong is not None and "not the one that the sealed file names" in wrong
+
+
+async def test_the_trails_of_everything_that_happened_here_are_intact(site: Site, signed: Any) -> None:
+    gone = await site.completed()
+    await site.ok("DELETE", f"/documents/{gone['id']}")
+    chains = [c async for c in auditing.recompute(site.runtime.db, site.runtime.vault)]
+    assert len(chains) > 3 and [c.broken for c in chains] == [None] * len(chains)
+    [erased] = [c for c in chains if c.document_id == gone["id"]]
+    assert erased.erased

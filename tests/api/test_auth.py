@@ -114,12 +114,7 @@ async def test_a_key_expires_to_the_millisecond(site: Site) -> None:
 async def test_the_last_use_is_written_down(site: Site) -> None:
     text = await site.new_key()
     await site.ask("GET", "/documents", key=text)
-    await site.ask("POST", "/webhooks", {}, key=text)  # any write waits behind the one about the use
-
-    async def wait(tx: Transaction) -> None:
-        await tx.one("SELECT 1")
-
-    await site.runtime.db.write(wait)
+    await wait_for_writes(site)
     found = await accounts.key_by_hash(site.runtime.db, apikey.digest(text))
     assert found is not None
     assert (found.last_used_at, found.last_used_ip) == (site.clock.now(), "127.0.0.1")
@@ -233,6 +228,15 @@ async def test_a_bad_shape_is_refused_without_a_look_at_the_database(key: str) -
         with pytest.raises(Problem) as refused:
             await keys.key([b"Bearer " + key.encode("latin-1")], "192.0.2.1")
         assert refused.value.status == 401
+
+
+async def wait_for_writes(site: Site) -> None:
+    """Any write waits behind those that were asked for before."""
+
+    async def wait(tx: Transaction) -> None:
+        await tx.one("SELECT 1")
+
+    await site.runtime.db.write(wait)
 
 
 async def test_no_answer_and_no_log_holds_a_key(site: Site, caplog: pytest.LogCaptureFixture) -> None:

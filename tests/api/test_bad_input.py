@@ -1,4 +1,9 @@
-"""The list of bad inputs as far as it concerns requests (A1 to A11); keys, targets and rates have their own files."""
+"""The list of bad inputs (A1 to A20) over real sockets; those about a request and its body are here.
+
+A1 size · A2 depth · A3 numbers · A4 members twice · A5 titles · A6 names · A7 addresses · A8 file names · A9 bombs ·
+A10 what acts · A11 passwords and signatures · A12 webhook targets · A13 redirects · A14 names that change ·
+A15 looks at a link · A16 another's fields · A17 repeats · A18 sign against cancel · A19 guessers · A20 keys.
+"""
 
 import asyncio
 import io
@@ -20,6 +25,101 @@ from tests.pdf import made
 from tests.web.wire import Wire, request
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+HERE = "tests/api/test_bad_input.py"
+COVERED: dict[str, tuple[str, ...]] = {
+    "A1": (
+        f"{HERE}::test_a_body_over_the_limit_is_refused_before_all_of_it_is_read",
+        f"{HERE}::test_who_stops_sending_reads_that_it_was_too_much",
+    ),
+    "A2": (
+        f"{HERE}::test_what_is_not_plain_json_is_refused_at_once",
+        f"{HERE}::test_depth_costs_nothing_and_ends_at_twenty",
+    ),
+    "A3": (
+        f"{HERE}::test_what_is_not_plain_json_is_refused_at_once",
+        f"{HERE}::test_a_whole_number_may_be_written_with_a_point",
+    ),
+    "A4": (f"{HERE}::test_what_is_not_plain_json_is_refused_at_once",),
+    "A5": (
+        f"{HERE}::test_what_is_not_plain_json_is_refused_at_once",
+        f"{HERE}::test_a_title_is_text_of_two_hundred_characters",
+        f"{HERE}::test_a_title_of_200_emoji_with_joiners_goes_all_the_way",
+    ),
+    "A6": (
+        f"{HERE}::test_a_name_with_a_line_break_is_refused",
+        f"{HERE}::test_a_name_made_for_headers_reaches_one_mailbox",
+    ),
+    "A7": (
+        f"{HERE}::test_what_is_not_one_address_is_refused",
+        f"{HERE}::test_255_characters_are_too_many_for_an_address",
+        f"{HERE}::test_an_internationalised_address_gets_its_mail",
+    ),
+    "A8": (
+        f"{HERE}::test_a_file_name_leads_nowhere",
+        "tests/api/test_files.py::test_a_file_name_is_safely_quoted",
+    ),
+    "A9": (f"{HERE}::test_a_bomb_is_refused_soon_and_nobody_waits_for_it",),
+    "A10": (
+        f"{HERE}::test_what_acts_is_dropped_and_named_and_the_rest_is_sealed",
+        f"{HERE}::test_dynamic_xfa_is_refused_and_named",
+    ),
+    "A11": (
+        f"{HERE}::test_a_password_is_asked_for_in_a_sentence",
+        f"{HERE}::test_what_acts_is_dropped_and_named_and_the_rest_is_sealed",
+        f"{HERE}::test_a_file_that_was_ever_signed_is_refused",
+    ),
+    "A12": (
+        "tests/api/test_webhooks.py::test_a_target_that_no_delivery_may_reach_is_refused",
+        "tests/api/test_webhooks.py::test_a_base_address_in_the_world_allows_no_loopback_target",
+    ),
+    "A13": (
+        "tests/journeys/test_webhooks.py::test_a_redirect_to_another_place_is_not_followed",
+        "tests/net/test_outbound.py::test_a_redirect_is_an_answer_and_is_not_followed",
+    ),
+    "A14": (
+        "tests/net/test_outbound.py::test_a_name_that_turns_private_after_its_registration_is_not_dialled",
+        "tests/net/test_outbound.py::test_each_attempt_looks_a_name_up_once",
+        "tests/journeys/test_webhooks.py::test_a_receiver_on_loopback_is_refused_once_the_installation_is_public",
+    ),
+    "A15": ("tests/api/test_signing.py::test_a_hundred_looks_at_a_link_change_nothing",),
+    "A16": (
+        "tests/api/test_signing.py::test_an_answer_that_does_not_fit_is_refused_and_nothing_is_stored",
+        "tests/api/test_signing.py::test_another_s_field_is_as_foreign_as_an_unknown_one",
+    ),
+    "A17": (
+        "tests/api/test_idempotency.py::test_fifty_at_once_make_one_document",
+        "tests/api/test_idempotency.py::test_the_same_key_for_anything_else_is_a_conflict",
+    ),
+    "A18": (
+        "tests/model/test_races.py::test_a_signature_and_what_would_prevent_it",
+        "tests/api/test_ending.py::test_of_cancel_decline_completion_and_expiry_exactly_one_wins",
+    ),
+    "A19": (
+        "tests/api/test_rates.py::test_guesses_from_one_address_are_throttled_whatever_it_says_of_itself",
+        "tests/api/test_rates.py::test_through_a_trusted_proxy_the_address_it_vouches_for_counts",
+        "tests/api/test_rates.py::test_from_anybody_else_the_header_means_nothing",
+    ),
+    "A20": (
+        "tests/api/test_auth.py::test_a_missing_or_malformed_header_is_told_apart",
+        "tests/api/test_auth.py::test_a_key_that_is_none_is_invalid",
+        "tests/api/test_auth.py::test_the_query_is_never_read_for_a_key",
+        "tests/api/test_auth.py::test_a_revoked_key_ends_with_the_next_request",
+        "tests/api/test_auth.py::test_a_key_expires_to_the_millisecond",
+        "tests/api/test_auth.py::test_a_test_environment_takes_only_test_keys",
+        "tests/web/test_auth.py::test_a_key_that_is_none_costs_no_statement_and_an_unknown_one_a_single_read",
+        "tests/web/test_auth.py::test_a_bad_shape_is_refused_within_five_milliseconds",
+    ),
+}
+ROOT = Path(__file__).parents[2]
+
+
+async def test_every_bad_input_of_the_list_has_its_tests() -> None:
+    assert list(COVERED) == [f"A{number}" for number in range(1, 21)]
+    for test in {test for tests in COVERED.values() for test in tests}:
+        file, _, name = test.partition("::")
+        assert f"def {name}(" in (ROOT / file).read_text(), test
+
 
 JSON = {"Content-Type": "application/json"}
 
@@ -121,6 +221,19 @@ async def test_what_is_not_plain_json_is_refused_at_once(site: Site, raw: bytes)
     assert answer.code == ("invalid_json" if raw else "invalid_request")
 
 
+async def test_depth_costs_nothing_and_ends_at_twenty(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    loop = asyncio.get_running_loop()
+    for raw in (b"[" * 100_000 + b"]" * 100_000, b'{"a":' * 21 + b"1" + b"}" * 21):
+        waits = []
+        for _ in range(9):
+            began = loop.time()
+            assert (await post(site, raw)).code == "invalid_json"
+            waits.append(loop.time() - began)
+        assert sorted(waits)[4] < 0.05
+    assert (await post(site, b'{"a":' * 20 + b"1" + b"}" * 20)).code == "invalid_request"
+    assert "Traceback" not in caplog.text
+
+
 @pytest.mark.parametrize("raw", ["null", "[]", '"text"', "5", "true"])
 async def test_a_body_that_is_no_object_is_refused(site: Site, raw: str) -> None:
     answer = await post(site, raw)
@@ -140,6 +253,14 @@ async def test_a_whole_number_may_be_written_with_a_point(site: Site, raw: str, 
 
 
 # ---------- A5 to A8: text, addresses, names ----------
+
+
+@pytest.mark.parametrize(
+    "title, rule", [("a\u0000b", "format"), ("a\nb", "format"), ("a" * 201, "length"), (" ", "length")]
+)
+async def test_a_title_is_text_of_two_hundred_characters(site: Site, title: str, rule: str) -> None:
+    assert (await create(site, title=title)).places == {("/title", rule)}
+    assert (await create(site, title="a" * 200)).status == 201
 
 
 async def test_a_title_of_200_emoji_with_joiners_goes_all_the_way(site: Site) -> None:
@@ -324,6 +445,7 @@ ACTIVE: dict[str, tuple[Callable[[], bytes], set[str]]] = {
     "a program to launch": (made.launching, {"actions"}),
     "an attachment": (made.attaching, {"attachments"}),
     "an owner's restrictions": (made.restricted, {"restrictions"}),
+    "a film": (made.playing, {"multimedia"}),
 }
 
 
@@ -341,6 +463,7 @@ async def test_what_acts_is_dropped_and_named_and_the_rest_is_sealed(
         b"/JS",
         b"/Launch",
         b"/EmbeddedFile",
+        b"/RichMedia",
         b"/OpenAction",
         b"/Encrypt",
         b"MZ not",

@@ -79,6 +79,25 @@ async def test_a_body_that_does_not_fit_is_refused(site: Site, body: Any, place:
     assert answer.code == "invalid_request" and place in answer.places, answer
 
 
+async def test_all_that_is_wrong_with_a_change_is_told_at_once(site: Site) -> None:
+    document_id = await site.create()
+    nulls = {"fileName": None, "file": None, "recipients": None, "titel": 1}
+    assert (await patch(site, document_id, nulls)).places == {
+        *((f"/{name}", "type") for name in ("fileName", "file", "recipients")),
+        ("/titel", "unknown_member"),
+    }
+    entries = [{"order": 1}, {"id": "x", "email": None, "name": None}]
+    assert (await patch(site, document_id, {"recipients": entries})).places == {
+        *(("/recipients/0/email", "required"), ("/recipients/0/name", "required")),
+        *(("/recipients/1/email", "type"), ("/recipients/1/name", "type")),
+    }
+    entries = [{"id": "x"}, {"id": "y"}, site.signer(fields=[text(key="k"), text(key="k")])]
+    assert (await patch(site, document_id, {"recipients": entries})).places == {
+        *(("/recipients/0/id", "reference"), ("/recipients/1/id", "reference")),
+        ("/recipients/2/fields/1/key", "duplicate"),
+    }
+
+
 async def test_the_list_of_recipients_is_replaced_and_those_with_an_id_stay_who_they_are(site: Site) -> None:
     ana, bo, cy = (site.signer(fields=[SIGNATURE]) for _ in range(3))
     made = await site.created(recipients=[ana, bo, cy])
@@ -104,7 +123,7 @@ async def test_the_list_of_recipients_is_replaced_and_those_with_an_id_stay_who_
     assert (await site.get(made["id"]))["recipients"] == answer.body["recipients"]
     twice = [{"id": first["id"]}, {"id": first["id"]}]
     assert (await patch(site, made["id"], {"recipients": twice})).places == {
-        ("/recipients/1/id", "reference")
+        ("/recipients/1/id", "duplicate")
     }
     assert (await patch(site, made["id"], {"recipients": []})).body["recipients"] == []
 
@@ -114,6 +133,35 @@ async def test_keys_must_differ_over_the_whole_new_list(site: Site) -> None:
     entries = [{"id": made["recipients"][0]["id"]}, site.signer(fields=[text(key="k")])]
     answer = await patch(site, made["id"], {"recipients": entries})
     assert answer.places == {("/recipients/1/fields/0/key", "duplicate")}
+
+
+async def test_an_unknown_recipient_is_not_found_before_anything_else_is_refused(site: Site) -> None:
+    document = await site.sent()
+    unknown = f"/documents/{document['id']}/recipients/rcp_01kzt0v8q3e5m7p9r1s3t5v7w9"
+    for method, body in (("PATCH", {"order": 2}), ("DELETE", None)):
+        for headers in ({}, {"If-Match": '"99"'}):
+            assert (await site.ask(method, unknown, body, headers=headers)).code == "not_found"
+
+
+async def test_what_the_state_refuses_comes_before_what_cannot_be_printed(site: Site) -> None:
+    ana, bo = site.signer(), site.signer(order=2)
+    document = await site.sent(recipients=[ana, bo])
+    path = f"/documents/{document['id']}/recipients/{document['recipients'][0]['id']}"
+    unprintable = {"name": "\U0001d15e"}
+    stale = await site.ask("PATCH", path, unprintable, headers={"If-Match": '"1"'})
+    assert stale.code == "revision_mismatch"
+    await (await site.person(ana["email"])).sign()
+    assert (await site.ask("PATCH", path, unprintable)).code == "recipient_already_completed"
+
+
+async def test_what_the_body_says_of_recipients_is_refused_before_the_file_is_read(site: Site) -> None:
+    body = {
+        "file": "%%%",
+        "fileName": "a.pdf",
+        "recipients": [site.signer(fields=[text(key="k"), text(key="k")])],
+    }
+    answer = await patch(site, await site.create(), body)
+    assert answer.places == {("/recipients/0/fields/1/key", "duplicate")}
 
 
 async def test_a_new_file_must_hold_every_field(site: Site) -> None:
@@ -232,6 +280,21 @@ async def test_what_does_not_fit_into_the_document_is_refused_at_its_member(site
     assert {place for place, _ in outside.places} == {"/fields/0/page"}
     rid = (await site.get(document_id))["recipients"][0]["id"]
     assert (await site.ask("PATCH", f"{path}/{rid}", {"email": None})).places == {("/email", "type")}
+
+
+async def test_the_first_instant_of_all_is_no_missing_expiry(site: Site) -> None:
+    document = await site.sent()
+    answer = await patch(site, document["id"], {"expiresAt": "1970-01-01T00:00:00Z"})
+    assert answer.places == {("/expiresAt", "range")}
+
+
+async def test_a_recipient_cannot_bring_more_fields_than_the_document_may_have(site: Site) -> None:
+    document = await site.created(recipients=[site.signer(fields=[text()] * 499), site.signer()])
+    path, more = f"/documents/{document['id']}/recipients", [text(), text(key="k"), text(key="k")]
+    wrong = {("/fields", "length"), ("/fields/2/key", "duplicate")}
+    assert (await site.ask("POST", path, site.signer(fields=more))).places == wrong
+    change = await site.ask("PATCH", f"{path}/{document['recipients'][1]['id']}", {"fields": more})
+    assert change.places == wrong
 
 
 async def test_a_full_document_takes_nobody_more(site: Site) -> None:

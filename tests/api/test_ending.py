@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
-from esign.actions import outbox
+from esign.actions import files, outbox
+from esign.actions.documents import Owner
 from esign.core import audit
 from esign.core.apikey import Scope
+from esign.core.document import Actor, Mode, Origin
+from esign.core.errors import Problem
 from esign.core.instant import DAY, rfc3339
 from esign.jobs import expire, prune, worker
 from esign.store import events
@@ -224,6 +227,22 @@ async def test_of_a_completed_document_only_an_impersonal_trail_is_left(site: Si
         assert sent.body["title"] and await replay.json() == {"id": document_id, "status": "sent"}
 
 
+async def test_a_download_that_a_deletion_overtakes_leaves_nothing_in_the_trail(site: Site) -> None:
+    document = await site.created()
+    owner = Owner(*await mode_of(site))
+    file = await files.describe(site.runtime, owner, document["id"], "original")
+    assert (await delete(site, document["id"])).status == 200
+    with pytest.raises(Problem) as refused:
+        await files.read(site.runtime, file, Actor("api_key", "key_1", "ci"), Origin("192.0.2.1", "client/1"))
+    assert refused.value.code == "not_found"
+    trail = await events.trail(site.runtime.db, document["id"])
+    assert trail[-1].type == "document.deleted" and not any(line.personal for line in trail)
+
+
+async def mode_of(site: Site) -> tuple[str, Mode]:
+    return str((await site.ok("GET", "/account"))["organisation"]["id"]), Mode.LIVE
+
+
 async def test_work_on_a_document_that_is_deleted_meanwhile_ends_quietly(
     site: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -231,7 +250,7 @@ async def test_work_on_a_document_that_is_deleted_meanwhile_ends_quietly(
     mail = next(kind for kind in worker.KINDS if kind.name == "mail")
     body = {"letter": "expired", "recipient": None, "token": None, "message": None}
     sealed = site.runtime.vault.encrypt("outbox", json.dumps(body).encode(), b"expired:x")
-    job = Job(10**9, "mail", "expired:x", "mail", document_id, sealed, 1)
+    job = Job(10**9, "mail", "expired:x", document_id, sealed, 1)
     await delete(site, document_id)
     await worker.attempt(site.runtime, mail, job)
     assert not [record for record in caplog.records if record.levelname == "ERROR"]

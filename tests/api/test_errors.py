@@ -50,8 +50,8 @@ async def test_an_unknown_path_is_not_found_without_redirect(site: Site, path: s
         ("POST", "/documents/x", "DELETE, GET, HEAD, PATCH"),
         ("PUT", "/documents/x", "DELETE, GET, HEAD, PATCH"),
         ("GET", "/documents/x/send", "POST"),
-        ("HEAD", "/webhooks", "POST"),
-        ("OPTIONS", "/webhooks/x", "DELETE"),
+        ("HEAD", "/documents/x/cancel", "POST"),
+        ("OPTIONS", "/webhooks/x", "DELETE, GET, HEAD, PATCH"),
         ("POST", "/openapi.json", "GET, HEAD"),
     ],
 )

@@ -211,6 +211,13 @@ async def test_a_field_that_does_not_fit_is_refused_at_its_member(
     assert answer.places == {(f"/recipients/0/fields/1/{member}", rule)}
 
 
+@pytest.mark.parametrize("wrong", [{"value": "Ada"}, {"value": {"kind": "typed"}}, {"readOnly": True}])
+async def test_nobody_signs_beforehand(site: Site, wrong: dict[str, Any]) -> None:
+    answer = await ask(site, a_field("signature", **wrong))
+    assert answer.places == {(f"/recipients/0/fields/0/{next(iter(wrong))}", "type")}
+    assert answer.body["error"]["details"][0]["message"] == "Nobody signs beforehand."
+
+
 async def test_a_defaulted_size_is_cut_to_what_fits_on_the_page(site: Site) -> None:
     [corner, given] = await shown(
         site, a_field("signature", x=90, y=97.5), a_field(x=99.5, y=0, width=0.505, height=100)

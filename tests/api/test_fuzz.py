@@ -9,12 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esign.core.errors import Problem
+from esign.vault import Vault
 from esign.web import strict_json
 from esign.web.api.document_requests import CreateDocument, problems_across
 from esign.web.api.template_requests import ChangeTemplate, CreateTemplate, UseTemplate
 from esign.web.api.webhooks import CreateWebhook
 from esign.web.validation import RULES, check
 
+VAULT = Vault(bytes(32))
 FIELD = {"page": 1, "x": 1.5, "y": 2, "width": 3, "height": 4, "key": "k", "label": "l", "fontSize": 9}
 BODY: dict[str, Any] = {
     "fileName": "a.pdf",
@@ -94,7 +96,7 @@ def judged(model: Any, body: Any) -> Any:
 def test_no_value_anywhere_in_a_document_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
     made = judged(CreateDocument, replaced(BODY, place, value))
     if made is not None:
-        recipients = tuple(recipient.to_recipient(0) for recipient in made.recipients)
+        recipients = tuple(recipient.to_recipient(0, VAULT) for recipient in made.recipients)
         assert all(detail.rule in RULES for detail in problems_across(recipients, 50, 500))
 
 
@@ -145,7 +147,7 @@ def test_no_value_anywhere_in_a_change_of_a_template_is_unforeseen(
 def test_no_value_anywhere_in_a_use_of_a_template_is_unforeseen(place: tuple[Any, ...], value: Any) -> None:
     made = judged(UseTemplate, replaced(USE, place, value))
     if made is not None:
-        for taker in [given.to_taker() for given in made.recipients]:
+        for taker in [given.to_taker(VAULT) for given in made.recipients]:
             assert all(isinstance(value, str | bool) for value in taker.values.values())
 
 
@@ -154,4 +156,4 @@ def test_the_body_that_these_start_from_is_one() -> None:
         judged(*pair) for pair in ((CreateTemplate, TEMPLATE), (ChangeTemplate, CHANGE), (UseTemplate, USE))
     )
     made = judged(CreateDocument, BODY)
-    assert made is not None and len(made.recipients[0].to_recipient(0).fields) == 6
+    assert made is not None and len(made.recipients[0].to_recipient(0, VAULT).fields) == 6

@@ -17,10 +17,17 @@ async def create(site: Site, name: str, body: Any = None, key: str = "") -> Answ
     return await site.ask("POST", "/documents", body or a_request(), headers=headers, key=key)
 
 
-async def documents(site: Site) -> int:
-    row = await site.runtime.db.one("SELECT count(*) AS number FROM document")
+async def count(site: Site, table: str) -> int:
+    row = await site.runtime.db.one(f"SELECT count(*) AS number FROM {table}")
     assert row is not None
     return int(row["number"])
+
+
+async def documents(site: Site) -> int:
+    return await count(site, "document")
+
+
+HOOK = {"url": "https://ok.test/", "events": ["template.deleted"]}
 
 
 async def test_the_first_answer_is_replayed_byte_for_byte(site: Site) -> None:
@@ -128,21 +135,11 @@ async def test_what_is_replayed_is_stored_encrypted(site: Site) -> None:
 
 
 async def test_a_client_that_leaves_finds_the_effect_or_none_of_it(site: Site) -> None:
-    """Twenty clients hang up at different moments; a repeat tells what became of each, and there is one of each."""
+    """Clients hang up at different moments; a repeat tells what became of each, and there is one of each."""
     before = await documents(site)
     data = json.dumps(a_request()).encode()
     for number in range(20):
-        lines = (
-            f"Authorization: Bearer {site.key}",
-            "Content-Type: application/json",
-            f"Idempotency-Key: leaves-{number}",
-        )
-        wire = await Wire.open(site.port)
-        raw = request("POST", "/api/v1/documents", data, *lines)
-        await wire.write(raw[: len(raw) - (number % 2)])  # every other request is never finished
-        for _ in range(number):
-            await asyncio.sleep(0)
-        await wire.close()
+        await leave(site, "/documents", data, f"leaves-{number}", number)
 
     async def settled(number: int) -> Answer | None:
         answer = await create(site, f"leaves-{number}")
@@ -151,6 +148,106 @@ async def test_a_client_that_leaves_finds_the_effect_or_none_of_it(site: Site) -
     for number in range(20):
         assert (await until(partial(settled, number), "answer")).status == 201
     assert await documents(site) == before + 20
+
+
+async def leave(site: Site, path: str, data: bytes, name: str, number: int) -> None:
+    """A request whose client is gone a little later each time; every other one is never finished."""
+    lines = (
+        f"Authorization: Bearer {site.key}",
+        "Content-Type: application/json",
+        f"Idempotency-Key: {name}",
+    )
+    wire = await Wire.open(site.port)
+    raw = request("POST", f"/api/v1{path}", data, *lines)
+    await wire.write(raw[: len(raw) - (number % 2)])
+    for _ in range(number % 40):
+        await asyncio.sleep(0)
+    await wire.close()
+
+
+async def test_two_hundred_clients_that_leave_have_one_effect_each(site: Site) -> None:
+    body = {"fromDocumentId": await site.create()}
+    data = json.dumps(body).encode()
+
+    async def one(number: int) -> None:
+        await leave(site, "/templates", data, f"gone-{number}", number)
+
+        async def settled() -> Answer | None:
+            headers = {"Idempotency-Key": f"gone-{number}"}
+            answer = await site.ask("POST", "/templates", body, headers=headers)
+            return None if answer.code == "idempotency_in_progress" else answer
+
+        assert (await until(settled, "answer")).status == 201
+
+    before = await count(site, "template")
+    for start in range(0, 200, 25):  # no more connections at once than one address may have
+        await gather(*(one(start + n) for n in range(25)))
+    assert await count(site, "template") == before + 200
+
+
+async def test_a_hundred_keys_by_fifty_at_once_make_a_hundred_documents(site: Site) -> None:
+    """5,000 requests, every fifth by a client that does not wait for its answer (T10)."""
+    keys, times, body = range(100), 50, a_request()
+    before, left = await documents(site), asyncio.Semaphore(10)
+
+    async def one(number: int, turn: int) -> Answer | None:
+        if turn % 5 == 4:
+            async with left:
+                await leave(site, "/documents", data, f"storm-{number}", 2 * turn)
+            return None
+        return await create(site, f"storm-{number}", body)
+
+    data = json.dumps(body).encode()
+    found = await gather(*(one(number, turn) for turn in range(times) for number in keys))
+    answers = [answer for answer in found if answer is not None]
+    assert {answer.code for answer in answers} == {"201", "idempotency_in_progress"}
+    assert {a.headers["retry-after"] for a in answers if a.status == 409} == {"1"}
+
+    async def settled(number: int) -> Answer | None:
+        answer = await create(site, f"storm-{number}", body)
+        return answer if answer.status == 201 else None
+
+    replays = [await until(partial(settled, number), "answer") for number in keys]
+    assert {answer.headers["idempotent-replayed"] for answer in replays} == {"true"}
+    said = {answer.content for answer in answers if answer.status == 201}
+    assert said <= {answer.content for answer in replays} and len({r.content for r in replays}) == 100
+    assert await documents(site) == before + 100
+
+
+async def test_a_hundred_changed_bodies_are_conflicts_and_have_no_effect(site: Site) -> None:
+    first = await create(site, "changed")
+    before = await documents(site)
+    for number in range(100):
+        answer = await create(site, "changed", a_request(title=f"Other {number}"))
+        assert answer.code == "idempotency_key_reused"
+    assert await documents(site) == before
+    assert (await create(site, "changed")).content == first.content
+
+
+@pytest.mark.parametrize("minutes, same", [(24 * 60 - 1, True), (24 * 60 + 1, False)])
+async def test_a_minute_before_its_day_is_over_it_is_replayed_and_a_minute_after_it_is_new(
+    site: Site, minutes: int, same: bool
+) -> None:
+    name = f"minutes-{minutes}"
+    first = await create(site, name)
+    site.clock.advance(minutes=minutes)
+    again = await create(site, name)
+    assert again.status == 201 and (again.content == first.content) == same
+    assert ("idempotent-replayed" in again.headers) == same
+
+
+async def test_no_link_and_no_secret_of_a_replay_stands_in_the_files_of_the_database(site: Site) -> None:
+    document = await site.sent()
+    headers = {"Idempotency-Key": "hidden"}
+    path = f"/documents/{document['id']}/recipients/{document['recipients'][0]['id']}/link"
+    url = str((await site.ok("POST", path, headers=headers))["url"])
+    secret = str((await site.ok("POST", "/webhooks", HOOK, headers={"Idempotency-Key": "hook"}))["secret"])
+    folder = site.runtime.config.storage.data_dir
+    stored = b"".join(file.read_bytes() for file in sorted(folder.glob("esign.db*")))
+    assert document["id"].encode() in stored
+    for hidden in (url.rpartition("/")[2], secret, secret.removeprefix("whsec_")):
+        assert hidden.encode() not in stored
+    assert (await site.ok("POST", path, headers=headers))["url"] == url
 
 
 async def test_a_restart_forgets_neither_the_effect_nor_its_answer(

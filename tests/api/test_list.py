@@ -1,4 +1,6 @@
+import base64
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import pytest_asyncio
@@ -82,7 +84,27 @@ REFUSED = [
     ("status=sent,unknown", "?status", "enum"),
     ("status=Sent", "?status", "enum"),
     ("colour=red", "?colour", "unknown_member"),
-    ("q=offer", "?q", "unknown_member"),
+    ("status=sent,", "?status", "enum"),
+    ("status=sent&status=draft", "?status", "duplicate"),
+    ("q=", "?q", "length"),
+    ("q=%20%20", "?q", "length"),
+    (f"q={'x' * 101}", "?q", "length"),
+    ("q=a%01b", "?q", "format"),
+    ("recipientEmail=", "?recipientEmail", "length"),
+    ("recipientEmail=ana", "?recipientEmail", "format"),
+    (f"externalId={'x' * 201}", "?externalId", "length"),
+    ("externalId=", "?externalId", "length"),
+    (f"templateId={'x' * 65}", "?templateId", "length"),
+    ("createdAfter=2026-11-21", "?createdAfter", "format"),
+    ("createdBefore=yesterday", "?createdBefore", "format"),
+    ("updatedAfter=2026-11-21T00:00:00", "?updatedAfter", "format"),
+    ("updatedBefore=2026-02-30T00:00:00Z", "?updatedBefore", "format"),
+    ("completedAfter=1795219200", "?completedAfter", "format"),
+    ("completedBefore=", "?completedBefore", "length"),
+    ("sort=title", "?sort", "enum"),
+    ("sort=-createdat", "?sort", "enum"),
+    ("sort=", "?sort", "enum"),
+    ("created_after=2026-11-21T00:00:00Z", "?created_after", "unknown_member"),
     ("key=esk_live_x", "?key", "unknown_member"),
 ]
 
@@ -91,6 +113,104 @@ REFUSED = [
 async def test_a_parameter_that_does_not_fit_is_named(site: Site, query: str, path: str, rule: str) -> None:
     answer = await site.ask("GET", f"/documents?{query}")
     assert answer.code == "invalid_request" and answer.places == {(path, rule)}
+
+
+# ---------- filters and orders ----------
+
+
+async def found(site: Site, query: str) -> list[str]:
+    return ids(await site.ok("GET", f"/documents?{query}&limit=100"))
+
+
+@pytest.mark.parametrize(
+    "q",
+    [
+        "Müller",
+        "MÜLLER",
+        "üll",
+        "strasse",
+        "STRAẞE",
+        "ü",
+        "tr",
+        "契約",
+        "契",
+        "order-ß",
+        "zoë@",
+        "ＭＵＥＬＬＥＲ.pdf",
+        "7%_",
+        "İPEK",
+    ],
+)
+async def test_q_finds_any_part_of_any_text_of_a_document_in_any_case(site: Site, q: str) -> None:
+    recipients = [site.signer(name="Jörg Müller"), site.signer(name="ipek", email="zoë@example.com")]
+    wanted = await site.create(
+        title="Straße 契約 7%_", fileName="mueller.pdf", externalId="Order-SS", recipients=recipients
+    )
+    other = await site.create(
+        title="Lease", fileName="l.pdf", recipients=[site.signer(name="O", email="o@x.de")]
+    )
+    listed = await found(site, f"q={quote(q)}")
+    assert wanted in listed and other not in listed
+
+
+async def test_q_follows_what_is_changed_and_deleted(site: Site) -> None:
+    document = await site.create(title="Zanzibar")
+    assert await found(site, "q=zanzi") == [document]
+    await site.ok("PATCH", f"/documents/{document}", {"title": "Madagascar", "externalId": "quux"})
+    assert await found(site, "q=zanzi") == [] and await found(site, "q=QUUX") == [document]
+    assert await found(site, "externalId=quux") == [document]
+    recipients = [site.signer(name="Xanthippe", email="x@quux.org")]
+    await site.ok("PATCH", f"/documents/{document}", {"recipients": recipients})
+    assert await found(site, "q=xanthi") == [document] == await found(site, "recipientEmail=X@Quux.org")
+    await site.ok("DELETE", f"/documents/{document}")
+    for query in ("q=xanthi", "q=quux", "recipientEmail=X@Quux.org", "externalId=quux"):
+        assert await found(site, query) == []
+
+
+async def test_filters_of_one_value_take_it_whole(site: Site) -> None:
+    recipients = [site.signer(email="Whole@Example.com"), site.signer(email="other@whole.example")]
+    document = await site.create(externalId="Case-1", title="whole@title.com", recipients=recipients)
+    assert await found(site, "recipientEmail=wHOLE@example.COM") == [document]
+    assert await found(site, "recipientEmail=hole@example.com") == []
+    assert await found(site, "recipientEmail=whole@title.com") == []
+    assert await found(site, "externalId=Case-1") == [document]
+    assert await found(site, "externalId=case-1") == [] == await found(site, "externalId=Case")
+    assert await found(site, "externalId=Case-1&recipientEmail=nobody@example.com") == []
+
+
+async def test_documents_of_a_template_are_found(site: Site) -> None:
+    source = await site.create(recipients=[site.signer(name="Ana")])
+    template = await site.ok("POST", "/templates", {"fromDocumentId": source, "title": "T"})
+    keys = [role["key"] for role in template["roles"]]
+    body = {"recipients": [{"roleKey": key, "name": "Bo", "email": "bo@example.com"} for key in keys]}
+    used = await site.ok("POST", f"/templates/{template['id']}/documents", body)
+    assert await found(site, f"templateId={template['id']}") == [used["id"]]
+    assert await found(site, "templateId=tpl_unknown") == []
+
+
+async def test_spans_begin_with_their_first_moment_and_end_before_their_last(site: Site) -> None:
+    site.clock.advance(days=1)
+    first = await site.created()
+    site.clock.advance(milliseconds=1)
+    second = await site.created()
+    at, then = first["createdAt"], second["createdAt"]
+    assert await found(site, f"createdAfter={at}") == [second["id"], first["id"]]
+    assert await found(site, f"createdAfter={then}") == [second["id"]]
+    assert await found(site, f"createdAfter={at}&createdBefore={then}") == [first["id"]]
+    assert await found(site, f"createdAfter={then}&createdBefore={at}") == []
+    assert await found(site, f"createdAfter={at}&completedAfter={at}") == []
+    site.clock.advance(milliseconds=1)
+    await site.ok("PATCH", f"/documents/{first['id']}", {"title": "Later"})
+    changed = (await site.get(first["id"]))["updatedAt"]
+    assert await found(site, f"updatedAfter={at}&updatedBefore={changed}") == [second["id"]]
+    assert await found(site, f"updatedAfter={at}&sort=-updatedAt") == [first["id"], second["id"]]
+    assert await found(site, f"updatedAfter={at}&sort=updatedAt") == [second["id"], first["id"]]
+    assert await found(site, f"createdAfter={at}&sort=createdAt") == [first["id"], second["id"]]
+    offset = quote(at.replace("Z", "+00:00"))
+    assert await found(site, f"createdAfter={offset}") == [second["id"], first["id"]]
+
+
+# ---------- cursors ----------
 
 
 async def test_a_cursor_is_opaque_and_bound_to_its_filters(site: Site, documents: list[Any]) -> None:
@@ -114,6 +234,41 @@ async def test_a_cursor_is_opaque_and_bound_to_its_filters(site: Site, documents
     for query in wrong:
         answer = await site.ask("GET", f"/documents?{query}")
         assert answer.code == "invalid_cursor", query
+
+
+async def test_a_cursor_fits_no_other_order_filter_organisation_or_mode(
+    site: Site, documents: list[Any]
+) -> None:
+    asked = "q=offer&createdAfter=2020-01-01T00:00:00Z&limit=1"
+    cursor = (await site.ok("GET", f"/documents?{asked}"))["nextCursor"]
+    assert (await site.ask("GET", f"/documents?{asked}&cursor={cursor}")).status == 200
+    for other in (
+        f"{asked}&sort=createdAt",
+        f"{asked}&sort=-updatedAt",
+        asked.replace("offer", "offe"),
+        asked.replace("After", "Before"),
+        asked.replace("created", "updated"),
+        asked.replace("2020", "2021"),
+        f"{asked}&externalId=a",
+        f"{asked}&templateId=a",
+        f"{asked}&recipientEmail=a@example.com",
+        f"{asked}&completedBefore=2020-01-01T00:00:00Z",
+    ):
+        assert (await site.ask("GET", f"/documents?{other}&cursor={cursor}")).code == "invalid_cursor", other
+    elsewhere = await store_organisation(site.runtime.db, an_organisation(id="org_elsewhere"))
+    for key in (await site.new_key(mode=Mode.TEST), await site.new_key(organisation=elsewhere.id)):
+        answer = await site.ask("GET", f"/documents?{asked}&cursor={cursor}", key=key)
+        assert answer.code == "invalid_cursor"
+
+
+async def test_every_changed_bit_of_a_cursor_is_noticed(site: Site, documents: list[Any]) -> None:
+    cursor = (await site.ok("GET", "/documents?limit=1"))["nextCursor"]
+    packed = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+    for place in range(0, 8 * len(packed), 7):
+        changed = bytearray(packed)
+        changed[place // 8] ^= 1 << place % 8
+        text = base64.urlsafe_b64encode(changed).rstrip(b"=").decode()
+        assert (await site.ask("GET", f"/documents?cursor={text}")).code == "invalid_cursor", place
 
 
 async def test_the_order_of_statuses_in_a_filter_does_not_matter_to_its_cursor(site: Site) -> None:

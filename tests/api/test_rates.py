@@ -5,6 +5,7 @@ import pytest
 from esign.core import apikey
 from esign.core.apikey import Scope
 from esign.core.document import Mode
+from esign.web.api import ENDPOINTS, V1
 from tests.api.site import Answer, Site, a_config, a_request, running
 from tests.fakes import FakeClock
 from tests.web.wire import Seen, ask
@@ -99,6 +100,42 @@ async def test_a_missing_scope_is_told_before_the_narrower_policy_counts(site: S
     reader = await site.new_key(Scope.DOCUMENTS_READ)
     for _ in range(CREATES + 2):
         assert (await site.ask("POST", "/documents", {}, key=reader)).code == "insufficient_scope"
+
+
+NARROWER = {  # contract 7
+    "create": {
+        "POST /documents",
+        "POST /documents/{id}/duplicate",
+        "POST /templates",
+        "POST /templates/{id}/documents",
+    },
+    "send": {
+        "POST /documents/{id}/send",
+        "POST /documents/{id}/remind",
+        "POST /documents/{id}/recipients/{rid}/link",
+    },
+    "verify": {"POST /verify"},
+}
+
+
+async def test_each_narrower_policy_has_the_endpoints_of_the_contract_and_no_other() -> None:
+    found: dict[str, set[str]] = {}
+    for endpoint in ENDPOINTS:
+        if endpoint.policy is not None:
+            found.setdefault(endpoint.policy, set()).add(
+                f"{endpoint.method} {endpoint.path.removeprefix(V1)}"
+            )
+    assert found == NARROWER
+
+
+async def test_the_tightest_policy_is_the_one_with_the_least_left(site: Site) -> None:
+    key = await fresh(site)
+    for _ in range(REQUESTS - CREATES):
+        await site.ask("GET", "/account", key=key)
+    for left in (2, 1, 0):  # both have the same left now: the wider one is named first
+        answer = await site.ask("POST", "/documents", {}, key=key)
+        assert standing(answer)[3] == str(left)
+    assert (await site.ask("GET", "/account", key=key)).headers["ratelimit"].startswith('"default";r=0')
 
 
 async def test_policies_that_are_off_are_not_spoken_of(tmp_path_factory: pytest.TempPathFactory) -> None:

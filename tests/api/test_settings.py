@@ -1,10 +1,12 @@
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from esign.actions import outbox
+from esign.config.tables import Server
 from esign.core.apikey import Scope
 from esign.core.instant import DAY, rfc3339
 from tests.api.site import Site, a_config, running
@@ -23,6 +25,7 @@ DEFAULTS = {
     "retainCompletedDays": None,
     "deleteClosedAfterDays": None,
     "maxKeyLifetimeDays": None,
+    "embedOrigins": [],
 }
 
 
@@ -44,6 +47,7 @@ async def test_settings_begin_as_the_installation_has_them_and_change_one_by_one
         "retainCompletedDays": 3650,
         "deleteClosedAfterDays": 90,
         "maxKeyLifetimeDays": 365,
+        "embedOrigins": ["https://app.example.com", "http://localhost:3000"],
     }
     for name, value in changed.items():
         assert (await site.ok("PATCH", "/settings", {name: value}))[name] == value
@@ -75,6 +79,11 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"brandColour": "red"}, "/brandColour", "format"),
     ({"brandColour": "#ffffff;"}, "/brandColour", "format"),
     ({"retainCompletedDays": 0}, "/retainCompletedDays", "range"),
+    ({"embedOrigins": "https://app.example.com"}, "/embedOrigins", "type"),
+    ({"embedOrigins": [f"https://{n}.example.com" for n in range(21)]}, "/embedOrigins", "length"),
+    ({"embedOrigins": ["https://a.example", "HTTPS://A.example:443/"]}, "/embedOrigins", "duplicate"),
+    ({"embedOrigins": ["https://a.example", "http://a.example"]}, "/embedOrigins/1", "format"),
+    ({"embedOrigins": ["https://*.example.com"]}, "/embedOrigins/0", "format"),
     ({"plan": "enterprise"}, "/plan", "unknown_member"),
 ]
 
@@ -133,3 +142,24 @@ async def test_new_keys_live_no_longer_than_the_organisation_allows(site: Site) 
     page, at = await site.ok("GET", "/api-keys"), site.clock.now()
     expiries = sorted(key["expiresAt"] or "" for key in page["data"])
     assert expiries == ["", *(rfc3339(at + days * DAY) for days in (30, 90, 90))]
+
+
+async def test_origins_are_kept_as_browsers_write_them(site: Site) -> None:
+    given = ["HTTPS://App.Example.com:443/", "https://app.example.com:8443"]
+    changed = await site.ok("PATCH", "/settings", {"embedOrigins": given})
+    assert changed["embedOrigins"] == ["https://app.example.com", "https://app.example.com:8443"]
+    assert (await site.ok("PATCH", "/settings", {"embedOrigins": None}))["embedOrigins"] == []
+
+
+@pytest.mark.parametrize(("environment", "status"), [("production", 400), ("test", 200)])
+async def test_plain_http_may_frame_only_where_nobody_signs_in_earnest_over_a_network(
+    tmp_path: Path, environment: str, status: int
+) -> None:
+    config = a_config(tmp_path)
+    server = {"base_url": "https://sign.example.com", "environment": environment, "port": config.server.port}
+    async with running(config.model_copy(update={"server": Server.model_validate(server)})) as site:
+        wanted = {"embedOrigins": ["https://app.example.com", "http://localhost:3000"]}
+        answer = await site.ask("PATCH", "/settings", wanted)
+    assert answer.status == status
+    if status == 400:
+        assert answer.places == {("/embedOrigins/1", "format")}

@@ -1,17 +1,26 @@
 """Signing over HTTP, as the page's script does it, and everything that such requests must not be able to do."""
 
+import asyncio
 import base64
 import io
 import json
 import re
+from dataclasses import replace
 from importlib import resources
-from typing import Any
+from itertools import combinations
+from typing import Any, cast
 
 import pytest
 import pytest_asyncio
 from PIL import Image
 
+from esign.actions import lettering, signing
+from esign.core import consent
+from esign.core.document import Origin
+from esign.core.errors import Problem
 from esign.entropy import new_token
+from esign.pdf.inspection import Picture
+from esign.pdf.workers import WorkerFailed, Workers
 from esign.store import links
 from esign.store.database import Transaction
 from tests.api.site import Answer, Site, gather
@@ -169,6 +178,63 @@ async def test_every_kind_of_field_is_filled_in_and_shown(site: Site) -> None:
     assert {field["filledAt"] for field in shown["fields"]} == {shown["completedAt"]}
 
 
+WAYS = ("drawn", "typed", "uploaded")
+
+
+@pytest.mark.parametrize(
+    "allowed", [list(some) for n in (1, 2, 3) for some in combinations(WAYS, n)], ids="-".join
+)
+async def test_only_the_ways_of_signing_that_are_allowed_end_in_the_sealed_file(
+    site: Site, allowed: list[str]
+) -> None:
+    document, person = await sent(site, a_field("signature", allowed=allowed))
+    [field] = document["recipients"][0]["fields"]
+    assert field["allowed"] == allowed
+    assert f'data-allowed="{" ".join(allowed)}"' in (await person.open()).content.decode()
+    given = {"typed": a_signature(), **{way: {**drawing(), "kind": way} for way in ("drawn", "uploaded")}}
+    for way in set(WAYS) - set(allowed):
+        refused = await complete(site, person, {field["id"]: given[way]})
+        assert refused.places == {(f"/answers/{field['id']}", "enum")}
+    await person.sign({field["id"]: given[allowed[-1]]})
+    [shown] = (await site.sealed(document["id"]))["recipients"][0]["fields"]
+    assert shown["value"] == {"kind": allowed[-1]}
+
+
+async def test_a_typed_name_is_shown_as_it_will_be_sealed_and_that_changes_nothing(site: Site) -> None:
+    document, person = await sent(site)
+    await delivered(site, document)
+    before = await state(site, document)
+    arabic = await post(site, person, "letters", {"text": " محمد علي ", "hand": None})
+    assert arabic.body["picture"].startswith("data:image/svg+xml;base64,")
+    assert 70 < arabic.body["widest"] < 100 and arabic.body["missing"] == ""
+    assert (await post(site, person, "letters", {"text": "𐀀 Ada 𐀀", "hand": "a"})).body == {
+        "picture": None,
+        "widest": 0,
+        "missing": "𐀀",
+    }
+    for text, hand in (("", "a"), ("Ada", "z"), ("A\u0000", None), (7, None), ("x" * 101, None)):
+        assert (await post(site, person, "letters", {"text": text, "hand": hand})).places == {
+            ("/text", "format")
+        }
+    assert await state(site, document) == before
+    await person.sign()
+    late = await post(site, person, "letters", {"text": "Ada", "hand": "a"})
+    assert (late.status, late.code) == (409, "recipient_not_active")
+
+
+async def test_a_typed_name_that_cannot_be_drawn_now_can_be_tried_again(site: Site) -> None:
+    class Failing:
+        typing = asyncio.Lock()
+
+        async def letters(self, *given: object) -> None:
+            raise WorkerFailed("it took longer than 20 seconds")
+
+    _, person = await sent(site)
+    runtime = replace(site.runtime, pdf=cast(Workers, Failing()))
+    with pytest.raises(Problem, match="unavailable"):
+        await lettering.letters(runtime, signing.Visitor(person.link.rpartition("/")[2]), "Ada", "a")
+
+
 def drawing() -> dict[str, str]:
     content = resources.files("esign.demo").joinpath("signature.png").read_bytes()
     return {"kind": "drawn", "picture": f"data:image/png;base64,{base64.b64encode(content).decode()}"}
@@ -286,6 +352,20 @@ async def test_another_s_field_is_as_foreign_as_an_unknown_one(site: Site) -> No
     assert await state(site, document) == before
 
 
+@pytest.mark.parametrize(("query", "tag"), [("", "de"), ("?lang=ar", "ar")])
+async def test_the_trail_holds_the_hash_of_the_words_in_the_language_they_were_read_in(
+    site: Site, query: str, tag: str
+) -> None:
+    document = await site.sent(recipients=[signer := site.signer(locale="de")], locale="fr")
+    person = await site.person(signer["email"])
+    stated = {"answers": {"signature": a_signature()}, "consent": consent.sha256(tag)}
+    async with site.session.get(person.link + query) as page:
+        assert f'data-consent="{consent.sha256(tag)}"' in await page.text()
+    assert (await post(site, person, "complete", stated)).status == 200
+    [agreed] = [line for line in await site.trail(document["id"]) if line["type"] == "recipient.consented"]
+    assert consent.sha256(tag) in str(agreed)
+
+
 async def test_consent_is_to_the_words_that_were_shown(site: Site) -> None:
     document, person = await sent(site)
     await delivered(site, document)
@@ -342,6 +422,34 @@ async def test_what_a_camera_hid_in_a_picture_is_not_kept(site: Site) -> None:
 
 
 # ---------- turns and ends ----------
+
+
+class Correcting:
+    """The PDF workers, except that somebody else is corrected into the recipient while they work."""
+
+    def __init__(self, site: Site, document: Any) -> None:
+        self._pdf = site.runtime.pdf
+        self._site = site
+        (person,) = document["recipients"]
+        self._path = f"/documents/{document['id']}/recipients/{person['id']}"
+
+    async def reencode(self, image: bytes) -> Picture:
+        await self._site.ok("PATCH", self._path, {"name": "Bo", "email": "bo@example.test"})
+        return await self._pdf.reencode(image)
+
+
+async def test_nobody_signs_for_whoever_took_their_place_meanwhile(site: Site) -> None:
+    document, person = await sent(site)
+    runtime = replace(site.runtime, pdf=cast(Workers, Correcting(site, document)))
+    drawn = io.BytesIO()
+    Image.new("RGB", (60, 20), "black").save(drawn, "PNG")
+    url = f"data:image/png;base64,{base64.b64encode(drawn.getvalue()).decode()}"
+    visitor = signing.Visitor(person.link.rpartition("/")[2])
+    answers = {"signature": {"kind": "drawn", "picture": url}}
+    with pytest.raises(Problem, match="not_found"):
+        await signing.complete(runtime, visitor, answers, consent.sha256("en"), Origin())
+    (now,) = (await site.get(document["id"]))["recipients"]
+    assert (now["name"], now["status"]) == ("Bo", "sent")
 
 
 async def test_whoever_has_finished_cannot_finish_again(site: Site) -> None:

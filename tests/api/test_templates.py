@@ -143,8 +143,8 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"roles": [{"key": "a", "fields": [PLOT | {"value": 5}]}]}, "/roles/0/fields/0/value", "type"),
     ({"roles": [{"key": "a", "fields": [PRICE | {"value": None}]}]}, "/roles/0/fields/0/value", "required"),
     ({"roles": [{"key": "a", "fields": [{"type": "stamp"}]}]}, "/roles/0/fields/0/type", "enum"),
-    # Built by a later version, for documents and templates at once.
-    ({"roles": [{"key": "a", "role": "approver"}]}, "/roles/0/role", "enum"),
+    ({"roles": [{"key": "a", "role": "viewer", "fields": [SIGNATURE]}]}, "/roles/0/fields", "reference"),
+    ({"roles": [{"key": "a", "role": "cc", "fields": [SIGNATURE]}]}, "/roles/0/fields", "reference"),
 ]  # fmt: skip
 
 
@@ -199,6 +199,14 @@ async def test_a_document_becomes_a_template_without_its_people(site: Site) -> N
     assert (
         recipient["email"].encode() not in answer.content and recipient["name"].encode() not in answer.content
     )
+
+
+async def test_a_document_past_its_time_expires_before_a_template_is_made_of_it(site: Site) -> None:
+    document = await site.sent(expiresInDays=1)
+    site.clock.advance(days=1)
+    assert (await site.ask("POST", "/templates", {"fromDocumentId": document["id"]})).status == 201
+    rows = await site.runtime.db.all("SELECT status FROM document WHERE id = :id", id=document["id"])
+    assert [row["status"] for row in rows] == ["expired"]
 
 
 async def test_what_a_signer_filled_in_does_not_go_into_a_template(site: Site) -> None:
@@ -370,6 +378,10 @@ async def test_the_fields_of_a_role_are_replaced_as_a_whole(site: Site) -> None:
 CHANGES: list[tuple[Any, set[tuple[str, str]]]] = [
     ({"roles": [{"id": "rol_other"}]}, {("/roles/0/id", "reference")}),
     ({"roles": [{"id": "ROLE"}, {"id": "ROLE"}]}, {("/roles/1/id", "duplicate")}),
+    (
+        {"roles": [{"id": "rol_other"}, {"id": "rol_third"}, {"id": "ROLE"}, {"key": "tenant"}]},
+        {("/roles/0/id", "reference"), ("/roles/1/id", "reference"), ("/roles/3/key", "duplicate")},
+    ),
     ({"roles": [{"id": "ROLE"}, {"key": "tenant"}]}, {("/roles/1/key", "duplicate")}),
     ({"roles": [{"name": "New"}]}, {("/roles/0/key", "required")}),
     ({"roles": [{"id": "ROLE", "key": None}]}, {("/roles/0/key", "required")}),
@@ -388,9 +400,9 @@ async def test_a_change_that_does_not_fit_is_refused_whole(
 ) -> None:
     before = await created(site)
     role = before["roles"][0]["id"]
-    for entry in body.get("roles", ()):
-        if entry.get("id") == "ROLE":
-            body = body | {"roles": [{**e, "id": role} if "id" in e else e for e in body["roles"]]}
+    if "roles" in body:
+        entries = [{**e, "id": role} if e.get("id") == "ROLE" else e for e in body["roles"]]
+        body = body | {"roles": entries}
     answer = await site.ask("PATCH", f"/templates/{before['id']}", {"subject": "New"} | body)
     assert answer.code == "invalid_request" and answer.places == places
     assert await site.ok("GET", f"/templates/{before['id']}") == before
@@ -523,9 +535,8 @@ USES: list[tuple[Any, set[tuple[str, str]]]] = [
     ({"redirectUrl": "http://example.com"}, {("/redirectUrl", "format")}),
     ({"file": ONE_PAGE}, {("/file", "unknown_member")}),
     ({"send": True}, {("/send", "unknown_member")}),
-    # Built by a later version, for documents and templates at once.
-    ({"recipients": [taker(authentication="email_code")]}, {("/recipients/0/authentication", "enum")}),
-    ({"recipients": [taker(accessCode="1234")]}, {("/recipients/0/accessCode", "unknown_member")}),
+    ({"recipients": [taker(authentication="password")]}, {("/recipients/0/authentication", "enum")}),
+    ({"recipients": [taker(accessCode="1234")]}, {("/recipients/0/accessCode", "reference")}),
 ]
 
 
@@ -707,17 +718,18 @@ async def test_every_change_of_a_template_is_told_to_whoever_wants_it(site: Site
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def small(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
-    """An installation with room for three templates and eight creating calls a minute."""
+    """An installation with room for three templates and nine creating calls a minute."""
     folder = tmp_path_factory.mktemp("small")
-    async with running(a_config(folder, templates=3, creates_per_minute=8)) as site:
+    async with running(a_config(folder, templates=3, creates_per_minute=9)) as site:
         yield site
 
 
 async def test_an_organisation_has_so_many_templates_in_each_mode(small: Site) -> None:
     answers: list[Answer] = await gather(*(small.ask("POST", "/templates", a_body()) for _ in range(4)))
     assert sorted(answer.code for answer in answers) == ["201", "201", "201", "limit_reached"]
-    full = await small.ask("POST", "/templates", a_body(file="AAAA"))
-    assert full.code == "limit_reached" and "3 templates" in full.body["error"]["message"]
+    for unread in ("AAAA", "%%%"):
+        full = await small.ask("POST", "/templates", a_body(file=unread))
+        assert full.code == "limit_reached" and "3 templates" in full.body["error"]["message"]
     document = await small.create()
     assert (await small.ask("POST", "/templates", {"fromDocumentId": document})).code == "limit_reached"
     test = await small.new_key(mode=Mode.TEST)

@@ -1,3 +1,4 @@
+import base64
 from typing import Any
 
 import pytest
@@ -6,7 +7,7 @@ from esign.core.apikey import Scope
 from esign.core.document import Mode
 from esign.core.instant import rfc3339
 from esign.jobs import tally
-from tests.api.site import Site
+from tests.api.site import ONE_PAGE, Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -46,6 +47,17 @@ async def test_a_document_is_counted_where_it_is_created_sent_and_completed(site
     assert found["apiRequests"] >= 4
 
 
+async def test_the_bytes_of_every_upload_are_counted(site: Site) -> None:
+    site.clock.advance(days=1)
+    await site.create()
+    one = (await used(site))["storageBytes"]
+    assert one > len(base64.b64decode(ONE_PAGE))
+    document_id = await site.create()
+    await site.ok("PATCH", f"/documents/{document_id}", {"fileName": "a.pdf", "file": ONE_PAGE})
+    await site.ok("POST", "/templates", {"fileName": "a.pdf", "file": ONE_PAGE})
+    assert (await used(site))["storageBytes"] == 4 * one
+
+
 async def test_requests_are_counted_before_and_after_they_are_written(site: Site) -> None:
     site.clock.advance(days=1)
     assert [(await used(site))["apiRequests"] for _ in range(3)] == [1, 2, 3]
@@ -68,6 +80,8 @@ async def test_every_day_is_listed_and_thirty_unless_asked_for(site: Site) -> No
     assert len(days) == 30 and days == sorted(days) and days[-1] == day(site)
     year = (await site.ok("GET", "/account/usage?from=2024-01-01&to=2024-12-31"))["data"]
     assert len(year) == 366 and all({**entry, **NOTHING} == entry for entry in year)
+    first = (await site.ok("GET", "/account/usage?to=0001-01-05"))["data"]
+    assert [entry["day"] for entry in first] == [f"0001-01-0{n}" for n in range(1, 6)]
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,13 @@ async def test_a_sealed_file_is_valid_and_known_to_its_organisation_in_its_mode_
         assert other_view["documentId"] is None
 
 
+async def test_the_certificate_of_a_document_is_known_as_well(site: Site) -> None:
+    document_id, _ = await sealed_file(site)
+    certificate = await site.bytes_of(document_id, "certificate")
+    found = await site.ok("POST", "/verify", {"file": b64(certificate)})
+    assert (found["result"], found["issuedHere"], found["documentId"]) == ("valid", True, document_id)
+
+
 async def other(site: Site) -> str:
     return (await store_organisation(site.runtime.db, an_organisation())).id
 

@@ -8,7 +8,7 @@ from esign.core.document import Mode
 from esign.core.instant import rfc3339
 from esign.core.signature import sign
 from esign.core.webhook import ALL_EVENTS
-from esign.store import outbox
+from esign.store import deliveries
 from esign.web.api import describe
 from tests.api import described
 from tests.api.site import Site, a_config, running
@@ -163,7 +163,7 @@ async def test_deleting_answers_exactly_the_id_and_drops_what_was_pending(site: 
         await site.create()
 
         async def tried() -> Any:
-            return await pending(site, webhook["id"])
+            return await pending(site, webhook["id"]) or None
 
         assert await until(tried, "failed delivery")
         answer = await site.ask("DELETE", f"/webhooks/{webhook['id']}")
@@ -177,8 +177,7 @@ async def test_deleting_answers_exactly_the_id_and_drops_what_was_pending(site: 
 
 async def pending(site: Site, webhook_id: str) -> list[str]:
     """Deliveries to it that failed at least once and are not finished."""
-    left = await outbox.pending(site.runtime.db, "webhook")
-    return [key for key, error in left if key.endswith(webhook_id) and error]
+    return [left.id for left in await deliveries.pending(site.runtime.db, webhook_id) if left.last_error]
 
 
 async def test_a_repeated_deletion_replays_its_answer(site: Site) -> None:

@@ -5,11 +5,8 @@ from typing import Any, Literal
 from pydantic import ConfigDict
 
 from esign.actions import accounts as actions
-from esign.actions.mailing import ATTACHED_UP_TO
 from esign.config import Limits
 from esign.core.account import Organisation
-from esign.core.instant import DAY
-from esign.core.link import LIVES_AFTER_CLOSING
 from esign.store import accounts
 from esign.web.api import account_examples as examples
 from esign.web.api.api_keys import ApiKeyReply
@@ -18,7 +15,6 @@ from esign.web.endpoint import Call
 from esign.web.schema import Reply
 
 PLAIN = 2**20
-EVENTS_KEPT_DAYS = 30
 
 
 class OrganisationReply(Reply):
@@ -28,7 +24,7 @@ class OrganisationReply(Reply):
 
 
 class LimitsReply(Reply):
-    """The limits of contract 7 as they are set here; null where there is none."""
+    """The limits as they are set here; null where there is none."""
 
     requests_per_minute: int
     creates_per_minute: int | None
@@ -37,6 +33,7 @@ class LimitsReply(Reply):
     auth_failures_per_minute: int
     reminders_per_hour: int
     emails_per_day: int
+    documents_per_month: int | None
     idempotency_hours: int
     download_seconds: int
     file_bytes: int
@@ -49,6 +46,7 @@ class LimitsReply(Reply):
     templates: int
     api_keys: int
     event_days: int
+    rotation_hours: int
     link_days: int
     attachment_bytes: int
 
@@ -95,7 +93,5 @@ def present_limits(limits: Limits) -> LimitsReply:
         file_bytes=limits.file_mib * 2**20,
         body_bytes=limits.body_mib * 2**20,
         plain_body_bytes=PLAIN,
-        event_days=EVENTS_KEPT_DAYS,
-        link_days=LIVES_AFTER_CLOSING // DAY,
-        attachment_bytes=ATTACHED_UP_TO,
+        attachment_bytes=limits.attachment_mib * 2**20,
     )

@@ -1,6 +1,17 @@
 """One example of every body about keys and the organisation, shown in the description of the API."""
 
-from esign.web.api.examples import CERTIFICATE, COMPLETED, CREATED, DOCUMENT_ID, KEY_ID, SEALED, SENT, Json
+from esign.web.api.examples import (
+    CERTIFICATE,
+    COMPLETED,
+    CREATED,
+    DOCUMENT_ID,
+    HEAD,
+    KEY_ID,
+    PDF,
+    SEALED,
+    SENT,
+    Json,
+)
 
 API_KEY: Json = {
     "id": KEY_ID,
@@ -31,6 +42,7 @@ ACCOUNT: Json = {
         "authFailuresPerMinute": 20,
         "remindersPerHour": 1,
         "emailsPerDay": 2000,
+        "documentsPerMonth": None,
         "idempotencyHours": 24,
         "downloadSeconds": 300,
         "fileBytes": 26214400,
@@ -43,17 +55,19 @@ ACCOUNT: Json = {
         "templates": 1000,
         "apiKeys": 50,
         "eventDays": 30,
+        "rotationHours": 24,
         "linkDays": 30,
         "attachmentBytes": 5242880,
     },
 }
-VERIFY: Json = {"file": "JVBERi0xLjcKJeLjz9MKMSAwIG9iago8PC9UeXBlL0NhdGFsb2c…"}
+VERIFY: Json = {"file": PDF}
 VERIFICATION: Json = {
     "result": "valid",
     "sha256": SEALED,
-    "pageCount": 4,
+    "pageCount": 3,
     "issuedHere": True,
     "documentId": DOCUMENT_ID,
+    "audit": {"documentId": DOCUMENT_ID, "entries": 9, "hash": HEAD},
     "signatures": [
         {
             "fieldName": "Seal",
@@ -90,6 +104,7 @@ SETTINGS: Json = {
     "retainCompletedDays": 3650,
     "deleteClosedAfterDays": None,
     "maxKeyLifetimeDays": None,
+    "embedOrigins": ["https://app.fernhill.example"],
 }
 USAGE: Json = {
     "data": [

@@ -6,14 +6,13 @@ from pydantic import ConfigDict, Field
 
 from esign.actions import keys as actions
 from esign.core.apikey import ApiKey
+from esign.core.document import Actor
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
 from esign.web.api.paging import Paging, cursor_of, place_of
 from esign.web.endpoint import Call
 from esign.web.schema import Line, Moment, Patch, Reply
-
-FILTERS = "api-keys"
 
 
 class RenameKey(Patch):
@@ -62,9 +61,10 @@ class RevokedReply(Reply):
 
 async def find(call: Call, query: Paging) -> dict[str, Any]:
     """A page of the organisation's keys of this mode, newest first; revoked and expired ones too."""
-    after = place_of(call.runtime.vault, query.cursor, FILTERS)
+    filters = f"api-keys:{owner_of(call)}"
+    after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after)
-    return {"data": found, "next": cursor_of(call.runtime.vault, more, FILTERS)}
+    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
 
 
 async def read(call: Call) -> ApiKey:
@@ -96,12 +96,16 @@ def present(key: ApiKey) -> ApiKeyReply:
         hint=key.hint,
         scopes=sorted(key.scopes),
         created_at=key.created_at,
-        created_by=KeyMakerReply(kind="system", id=None, name="command line"),
+        created_by=present_maker(key.created_by),
         expires_at=key.expires_at,
         last_used_at=key.last_used_at,
         last_used_ip=key.last_used_ip,
         revoked_at=key.revoked_at,
     )
+
+
+def present_maker(maker: Actor) -> KeyMakerReply:
+    return KeyMakerReply(kind=maker.kind, id=maker.id, name=maker.name or "")  # type: ignore[arg-type]  # one of the two
 
 
 def present_page(found: dict[str, Any]) -> ApiKeyPage:

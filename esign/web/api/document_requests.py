@@ -1,26 +1,48 @@
 """What the document endpoints take."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal, Protocol, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field
 
+from esign.actions import codes
 from esign.core import document as core
-from esign.core.document import Recipient, Role
+from esign.core.challenge import Method
+from esign.core.document import ACTING, Recipient, Role
 from esign.core.errors import Detail
 from esign.core.instant import Instant
+from esign.core.language import Tag
 from esign.entropy import new_id
-from esign.web.api.examples import CANCEL_DOCUMENT, CREATE_DOCUMENT, DUPLICATE, ISSUE_LINK, REMIND
+from esign.vault import Vault
+from esign.web.api.examples import (
+    ADD_RECIPIENT,
+    CANCEL_DOCUMENT,
+    CREATE_DOCUMENT,
+    DUPLICATE,
+    ISSUE_LINK,
+    REMIND,
+)
 from esign.web.api.field_requests import AnyFieldInput, group_problems
-from esign.web.api.paging import Paging
-from esign.web.api.rules import file_name, https_url, once
-from esign.web.schema import Email, Line, Multiline, Schema
+from esign.web.api.rules import FILE_NAME, HTTPS_URL, Once, file_name, https_url
+from esign.web.schema import Email, Line, Multiline, Schema, refusal
+
+# As many as the settings can allow: of a longer list no entry is made into anything.
+MOST_RECIPIENTS, MOST_FIELDS = 500, 10_000
 
 # What recipients may be, and how they prove who they are; templates take the same.
-RoleName = Literal["signer"]
-Authentication = Literal["link"]
-Locale = Literal["en"]
-FileName = Annotated[str, Line(1, 255), AfterValidator(file_name)]
+RoleName = Literal["signer", "approver", "viewer", "cc"]
+Authentication = Literal["link", "email_code", "access_code"]
+AccessCode = Annotated[
+    str,
+    Line(4, 64),
+    Field(
+        description="Agreed upon with the recipient beforehand; stored as a mac and never shown again.",
+        json_schema_extra={"writeOnly": True},
+    ),
+]
+Locale = Tag
+OnSignedFile = Literal["refuse"]  # keeping a signed file byte for byte is a way of sealing of its own
+FileName = Annotated[str, Line(1, 255), AfterValidator(file_name), Field(json_schema_extra=FILE_NAME)]
 FileContent = Annotated[
     str, Field(json_schema_extra={"contentEncoding": "base64", "contentMediaType": "application/pdf"})
 ]
@@ -30,20 +52,41 @@ Message = Annotated[str, Multiline(5_000)]
 Days = Annotated[int, Field(ge=1, le=365)]
 Order = Annotated[int, Field(ge=1, le=100)]
 PersonName = Annotated[str, Line(1, 200)]
-RedirectUrl = Annotated[str, Line(1, 2_048), AfterValidator(https_url)]
+RedirectUrl = Annotated[str, Line(1, 2_048), AfterValidator(https_url), Field(json_schema_extra=HTTPS_URL)]
 ExternalId = Annotated[str, Line(0, 200)]
+Fields = Annotated[tuple[AnyFieldInput, ...], Field(max_length=MOST_FIELDS)]
+
+
+class Fielded(Protocol):
+    """An entry that may bring fields."""
+
+    @property
+    def fields(self) -> tuple[AnyFieldInput, ...] | None: ...
+
+
+Entries = TypeVar("Entries", bound=Sequence[Fielded])
+
+
+def few_fields(entries: Entries) -> Entries:
+    """Refuse, before they are made into anything, more fields in all than the settings can allow."""
+    if sum(len(entry.fields or ()) for entry in entries) > MOST_FIELDS:
+        raise refusal("length", f"At most {MOST_FIELDS} fields in all.")
+    return entries
 
 
 class RecipientInput(Schema):
+    model_config = ConfigDict(json_schema_extra={"examples": [ADD_RECIPIENT]})
+
     email: Email
     name: PersonName
     role: RoleName = "signer"
     order: Order = 1
-    fields: tuple[AnyFieldInput, ...] = ()
+    fields: Fields = ()
     authentication: Authentication = "link"
+    access_code: AccessCode | None = None
     locale: Locale | None = None
 
-    def to_recipient(self, now: Instant) -> Recipient:
+    def to_recipient(self, now: Instant, vault: Vault) -> Recipient:
         return Recipient(
             id=new_id("rcp", now),
             email=self.email,
@@ -51,6 +94,7 @@ class RecipientInput(Schema):
             role=Role(self.role),
             order=self.order,
             authentication=self.authentication,
+            access_code=None if self.access_code is None else codes.agreed(vault, self.access_code),
             locale=self.locale,
             fields=tuple(field.to_field(new_id("fld", now)) for field in self.fields),
         )
@@ -74,7 +118,9 @@ class CreateDocument(Schema):
 
     file_name: FileName
     file: FileContent
-    recipients: tuple[RecipientInput, ...]
+    recipients: Annotated[
+        tuple[RecipientInput, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(few_fields)
+    ]
     title: Title | None = None
     subject: Subject | None = None
     message: Message | None = None
@@ -85,6 +131,7 @@ class CreateDocument(Schema):
     external_id: ExternalId | None = None
     metadata: Metadata | None = None
     send: bool = False
+    on_signed_file: OnSignedFile = "refuse"
 
 
 class Empty(Schema):
@@ -101,14 +148,14 @@ class CancelDocument(Schema):
 class RemindRecipients(Schema):
     model_config = ConfigDict(json_schema_extra={"examples": [REMIND]})
 
-    recipient_ids: Annotated[tuple[str, ...], Field(max_length=1_000), AfterValidator(once)] | None = None
+    recipient_ids: Annotated[tuple[str, ...], Field(max_length=1_000), Once()] | None = None
     message: Annotated[str, Multiline(1_000)] | None = None
 
 
 class DuplicateDocument(Schema):
     model_config = ConfigDict(json_schema_extra={"examples": [DUPLICATE]})
 
-    title: Annotated[str, Line(1, 200)] | None = None
+    title: Title | None = None
 
 
 class IssueLink(Schema):
@@ -117,14 +164,11 @@ class IssueLink(Schema):
     ttl_hours: Annotated[int, Field(ge=1, le=720)] = 24
 
 
-class DocumentList(Paging):
-    status: Annotated[
-        str | None, Field(description="Statuses, separated by commas.", examples=["sent,sealing"])
-    ] = None
-
-
 class Holder(Protocol):
-    """Somebody with fields: a recipient, or a role of a template."""
+    """Somebody who may have fields: a recipient, or a role of a template."""
+
+    @property
+    def role(self) -> Role: ...
 
     @property
     def fields(self) -> tuple[core.Field, ...]: ...
@@ -144,4 +188,42 @@ def problems_across(
             if field.key in seen and field.key is not None:
                 yield Detail(f"{place}/{n}/fields/{m}/key", "Each key stands once.", "duplicate")
             seen.add(field.key)
+        yield from unheld(holder, f"{place}/{n}")
+        if isinstance(holder, Recipient):
+            yield from uncoded(holder, f"{place}/{n}")
         yield from group_problems(holder.fields, f"{place}/{n}")
+
+
+class Coded(Protocol):
+    """Somebody who shows who they are: a recipient, or who takes a role of a template."""
+
+    @property
+    def authentication(self) -> str: ...
+
+    @property
+    def access_code(self) -> str | None: ...
+
+
+def uncoded(who: Coded, path: str) -> Iterator[Detail]:
+    """An access code that is missing, or that nobody will ask for."""
+    wanted = who.authentication == Method.ACCESS_CODE
+    if wanted and who.access_code is None:
+        yield Detail(f"{path}/accessCode", "With access_code a code is required.", "required")
+    if not wanted and who.access_code is not None:
+        yield Detail(f"{path}/accessCode", "Only with access_code is a code asked for.", "reference")
+
+
+def twice(names: Sequence[str | None], place: str, member: str) -> Iterator[Detail]:
+    """Entries of a list whose name stands there before."""
+    seen: set[str] = set()
+    for n, name in enumerate(names):
+        if name in seen:
+            yield Detail(f"{place}/{n}/{member}", f"Each {member} stands once.", "duplicate")
+        elif name is not None:
+            seen.add(name)
+
+
+def unheld(holder: Holder, path: str) -> Iterator[Detail]:
+    """The fields of somebody who only reads or gets a copy (contract 4)."""
+    if holder.role not in ACTING and holder.fields:
+        yield Detail(f"{path}/fields", "Only signers and approvers may hold fields.", "reference")

@@ -15,15 +15,14 @@ from esign.actions.editing import Asking, Changes
 from esign.actions.reminding import Reminded
 from esign.actions.settings import Settings
 from esign.core.apikey import Scope
-from esign.core.document import Document, Reminders, Status
+from esign.core.document import Document, Reminders
 from esign.core.editing import title_from
-from esign.core.errors import Detail, Problem
+from esign.core.errors import Problem
 from esign.store.documents import Place
 from esign.web import downloads
 from esign.web.api.document_requests import (
     CancelDocument,
     CreateDocument,
-    DocumentList,
     DuplicateDocument,
     Empty,
     RemindersInput,
@@ -31,6 +30,7 @@ from esign.web.api.document_requests import (
     problems_across,
 )
 from esign.web.api.edit_requests import EditDocument, merged
+from esign.web.api.list_requests import DocumentList
 from esign.web.api.paging import Paging, cursor_of, place_of
 from esign.web.endpoint import Call
 from esign.web.validation import MOST
@@ -48,13 +48,14 @@ async def create(call: Call, body: CreateDocument) -> Document:
     if body.send:
         call.require(Scope.DOCUMENTS_SEND)
     runtime, now = call.runtime, call.runtime.clock.now()
-    limits, recipients = runtime.config.limits, tuple(given.to_recipient(now) for given in body.recipients)
+    limits, vault = runtime.config.limits, runtime.vault
+    recipients = tuple(given.to_recipient(now, vault) for given in body.recipients)
     if problems := tuple(problems_across(recipients, limits.recipients, limits.fields)):
         raise Problem("invalid_request", details=problems[:MOST])
     defaults = await settings.read(runtime, owner_of(call))
     order = Order(
         file_name=body.file_name,
-        file=await decode(body.file, limits.file_mib),
+        file=partial(decode, body.file, limits.file_mib),
         title=body.title or title_from(body.file_name),
         recipients=recipients,
         subject=body.subject or None,
@@ -107,12 +108,12 @@ async def edit(call: Call, body: EditDocument) -> Document:
     asking = Asking(owner_of(call), call.path["id"], call.actor, call.origin, call.if_match)
     changes = Changes(
         members=edited(await settings.read(runtime, owner_of(call)), body),
-        file_name=body.file_name,
-        file=None if body.file is None else partial(decode, body.file, limits.file_mib),
+        file_name=body.file_name or None,
+        file=partial(decode, body.file, limits.file_mib) if "file" in body.model_fields_set else None,
         recipients=(
-            None
-            if body.recipients is None
-            else merged(body.recipients, now, limits.recipients, limits.fields)
+            merged(body.recipients, now, runtime.vault, limits.recipients, limits.fields)
+            if "recipients" in body.model_fields_set
+            else None
         ),
     )
     return await editing.edit(runtime, asking, changes, call.keep)
@@ -120,8 +121,8 @@ async def edit(call: Call, body: EditDocument) -> Document:
 
 def edited(defaults: Settings, body: EditDocument) -> dict[str, Any]:
     """The plain members that were given, each with what stands for `null`."""
-    given = body.model_fields_set - {"file", "file_name", "recipients"}
-    members = {name: getattr(body, name) or None for name in given}
+    given = body.model_fields_set - {"file", "file_name", "recipients", "on_signed_file"}
+    members = {name: None if (value := getattr(body, name)) == "" else value for name in given}
     put_in: dict[str, Any] = {
         "metadata": members.get("metadata") or {},
         "expires_in_days": members.get("expires_in_days") or defaults.expires_in_days,
@@ -183,24 +184,12 @@ async def read(call: Call) -> Document:
 
 
 async def find(call: Call, query: DocumentList) -> dict[str, Any]:
-    """A page of documents, newest first."""
-    statuses = read_statuses(query.status)
-    filters = "documents:" + ",".join(sorted(statuses))
+    """A page of documents; filters narrow it together, and the order is the newest first unless told otherwise."""
+    asked = query.to_listing()
+    filters = f"documents:{owner_of(call)}:{query.filters}"
     after = place_of(call.runtime.vault, query.cursor, filters)
-    found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after, statuses)
+    found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after, asked)
     return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
-
-
-def read_statuses(text: str | None) -> tuple[Status, ...]:
-    if text is None:
-        return ()
-    names = text.split(",")
-    if unknown := [name for name in names if name not in set(Status)]:
-        raise Problem(
-            "invalid_request",
-            details=[Detail("?status", f"There is no status “{unknown[0][:40]}”.", "enum")],
-        )
-    return tuple(dict.fromkeys(Status(name) for name in names))
 
 
 async def read_file(call: Call) -> Any:
@@ -226,7 +215,7 @@ async def trail(call: Call, query: Paging) -> dict[str, Any]:
     """The audit trail of a document, oldest first."""
     filters = f"audit:{call.path['id']}"
     after = place_of(call.runtime.vault, query.cursor, filters)
-    start = after.created_at if after else 0
+    start = after.at if after else 0
     lines, more = await actions.trail(call.runtime, owner_of(call), call.path["id"], start, query.limit)
     place = Place(lines[-1].seq, "") if more else None
     return {"data": lines, "next": cursor_of(call.runtime.vault, place, filters)}

@@ -1,25 +1,42 @@
 """What changes a document or one of its recipients (contract 3.2, PATCH body)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
+from esign.core.challenge import Method
 from esign.core.document import Document, Recipient
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 from esign.core.placement import out_of_bounds
-from esign.web.api import examples, rules
+from esign.vault import Vault
+from esign.web.api import examples
 from esign.web.api.document_requests import (
+    MOST_RECIPIENTS,
+    Days,
+    ExternalId,
+    FileContent,
+    FileName,
     Locale,
+    Message,
     Metadata,
+    OnSignedFile,
+    PersonName,
     RecipientInput,
+    RedirectUrl,
     RemindersInput,
+    Subject,
+    Title,
+    few_fields,
     problems_across,
+    twice,
+    uncoded,
+    unheld,
 )
 from esign.web.api.field_requests import group_problems
-from esign.web.schema import Email, Line, Multiline, Patch, Timestamp, refusal
+from esign.web.schema import Email, Patch, Timestamp, refusal
 from esign.web.validation import MOST
 
 
@@ -29,8 +46,8 @@ class RecipientChange(RecipientInput):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.CHANGE_RECIPIENT]})
     null_is_absent: ClassVar[bool] = False
 
-    email: Email | None = None  # type: ignore[assignment]  # here it may be left out
-    name: Annotated[str, Line(1, 200)] | None = None  # type: ignore[assignment]  # here it may be left out
+    email: Annotated[Email, Field(default_factory=str)]
+    name: Annotated[PersonName, Field(default_factory=str)]
 
     @model_validator(mode="before")
     @classmethod
@@ -38,18 +55,16 @@ class RecipientChange(RecipientInput):
         """`null` for a member with a default puts that in; address and name have none."""
         if not isinstance(given, dict):
             return given
-        defaults = {field.alias: field.default for field in cls.model_fields.values()}
+        members = cls.model_fields.values()
+        defaults = {member.alias: member.default for member in members if member.default_factory is None}
         return {n: defaults[n] if value is None and n in defaults else value for n, value in given.items()}
 
-    @model_validator(mode="after")
-    def _keeps_address_and_name(self) -> Self:
-        refuse_null(self, "email", "name")
-        return self
-
-    def members(self, now: Instant) -> dict[str, Any]:
-        """What was given, by the names of the rules."""
-        wanted = self.to_recipient(now)
-        return {name: getattr(wanted, name) for name in self.model_fields_set - {"id"}}
+    def members(self, now: Instant, vault: Vault) -> dict[str, Any]:
+        """What was given, by the names of the rules; another way than by a code takes the code away."""
+        wanted, given = self.to_recipient(now, vault), self.model_fields_set - {"id"}
+        if "authentication" in given and wanted.authentication != Method.ACCESS_CODE:
+            given |= {"access_code"}
+        return {name: getattr(wanted, name) for name in given}
 
 
 class RecipientEntry(RecipientChange):
@@ -59,9 +74,9 @@ class RecipientEntry(RecipientChange):
 
     @model_validator(mode="after")
     def _is_whole_when_new(self) -> Self:
-        for member in ("email", "name"):
-            if self.id is None and getattr(self, member) is None:
-                raise refusal("required", "A new recipient needs it.", at=member)
+        missing = tuple(name for name in ("email", "name") if name not in self.model_fields_set)
+        if self.id is None and missing:
+            raise refusal("required", "A new recipient needs it.", at=missing)
         return self
 
 
@@ -70,61 +85,54 @@ class EditDocument(Patch):
 
     model_config = ConfigDict(json_schema_extra={"examples": [examples.EDIT_DOCUMENT]})
 
-    title: Annotated[str, Line(1, 200)] | None = None
-    subject: Annotated[str, Line(0, 200)] | None = None
-    message: Annotated[str, Multiline(5_000)] | None = None
-    file_name: Annotated[str, Line(1, 255), AfterValidator(rules.file_name)] | None = None
-    file: (
-        Annotated[
-            str, Field(json_schema_extra={"contentEncoding": "base64", "contentMediaType": "application/pdf"})
-        ]
-        | None
-    ) = None
-    recipients: tuple[RecipientEntry, ...] | None = None
-    expires_in_days: Annotated[int, Field(ge=1, le=365)] | None = None
+    title: Title | None = None
+    subject: Subject | None = None
+    message: Message | None = None
+    file_name: Annotated[FileName, Field(default_factory=str)]
+    file: Annotated[FileContent, Field(default_factory=str)]
+    recipients: Annotated[
+        tuple[RecipientEntry, ...],
+        Field(default_factory=tuple, max_length=MOST_RECIPIENTS),
+        AfterValidator(few_fields),
+    ]
+    expires_in_days: Days | None = None
     expires_at: Timestamp | None = None
     reminders: RemindersInput | None = None
-    redirect_url: Annotated[str, Line(1, 2_048), AfterValidator(rules.https_url)] | None = None
+    redirect_url: RedirectUrl | None = None
     locale: Locale | None = None
-    external_id: Annotated[str, Line(0, 200)] | None = None
+    external_id: ExternalId | None = None
     metadata: Metadata | None = None
+    on_signed_file: OnSignedFile | None = None
 
     @model_validator(mode="after")
     def _a_file_has_a_name(self) -> Self:
-        refuse_null(self, "file_name", "file", "recipients")
-        if self.file is not None and self.file_name is None:
+        if "file" in self.model_fields_set and "file_name" not in self.model_fields_set:
             raise refusal("required", "A new file needs its name.", at="fileName")
         return self
 
 
-def refuse_null(model: Patch | RecipientChange, *members: str) -> None:
-    for member in members:
-        if member in model.model_fields_set and getattr(model, member) is None:
-            alias = type(model).model_fields[member].alias or member
-            raise refusal("type", "This member cannot be cleared.", at=alias)
-
-
 def merged(
-    entries: Iterable[RecipientEntry], now: Instant, most_recipients: int, most_fields: int
+    entries: Sequence[RecipientEntry], now: Instant, vault: Vault, most_recipients: int, most_fields: int
 ) -> Callable[[Document], tuple[Recipient, ...]]:
     """The list as it shall be, of the document as it is."""
 
     def recipients(document: Document) -> tuple[Recipient, ...]:
-        known = {recipient.id: recipient for recipient in document.recipients}
-        made: list[Recipient] = []
-        details = []
-        for n, entry in enumerate(entries):
-            if entry.id is None:
-                made.append(entry.to_recipient(now))
-            elif (recipient := known.pop(entry.id, None)) is not None:
-                made.append(replace(recipient, **entry.members(now)))
-            else:
-                message = "No recipient of this document has this id, or it stands here twice."
-                details.append(Detail(f"/recipients/{n}/id", message, "reference"))
-        details += problems_across(tuple(made), most_recipients, most_fields) if not details else ()
-        if details:
+        old = {recipient.id: recipient for recipient in document.recipients}
+        details = [
+            Detail(f"/recipients/{n}/id", "No recipient of this document has this id.", "reference")
+            for n, entry in enumerate(entries)
+            if entry.id is not None and entry.id not in old
+        ]
+        details += twice([entry.id for entry in entries], "/recipients", "id")
+        made = tuple(
+            replace(known, **entry.members(now, vault))
+            if (known := old.pop(entry.id or "", None))
+            else entry.to_recipient(now, vault)
+            for entry in entries
+        )
+        if details := [*details, *problems_across(made, most_recipients, most_fields)]:
             raise Problem("invalid_request", details=details[:MOST])
-        return tuple(made)
+        return made
 
     return recipients
 
@@ -134,25 +142,26 @@ def checking(most_fields: int) -> Callable[[Document, Recipient], None]:
 
     def check(document: Document, recipient: Recipient) -> None:
         others = [r for r in document.recipients if r.id != recipient.id]
-        if sum(len(r.fields) for r in (*others, recipient)) > most_fields:
-            raise Problem(
-                "limit_reached",
-                f"At most {most_fields} fields in a document.",
-                current_status=document.status,
-            )
-        seen = {field.key for other in others for field in other.fields} - {None}
         details = []
+        if sum(len(r.fields) for r in (*others, recipient)) > most_fields:
+            details.append(Detail("/fields", f"At most {most_fields} fields in all.", "length"))
+        seen = {field.key for other in others for field in other.fields} - {None}
         for m, field in enumerate(recipient.fields):
             if field.key in seen:
                 details.append(Detail(f"/fields/{m}/key", "Each key stands once.", "duplicate"))
             seen |= {field.key} - {None}
-        if details := [*details, *group_problems(recipient.fields, "")]:
+        if details := [
+            *details,
+            *unheld(recipient, ""),
+            *uncoded(recipient, ""),
+            *group_problems(recipient.fields, ""),
+        ]:
             raise Problem("invalid_request", details=details[:MOST])
-        outside = (
-            out_of_bounds(field, document.file.pages, f"/fields/{m}")
+        if problems := [
+            problem
             for m, field in enumerate(recipient.fields)
-        )
-        if problems := [problem for problem in outside if problem]:
+            for problem in out_of_bounds(field, document.file.pages, f"/fields/{m}")
+        ]:
             raise Problem("field_out_of_bounds", details=problems[:MOST])
 
     return check

@@ -1,12 +1,13 @@
 """What a webhook receives, as the description of the API shows it; `core.webhook.payload` makes the bodies."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+import orjson
+from pydantic import BaseModel, ConfigDict, PlainSerializer
 
-from esign.core.webhook import PUBLISHED
-from esign.web.api import examples
+from esign.core.webhook import PUBLISHED, TEST
+from esign.web.api import examples, webhook_examples
 from esign.web.schema import Moment, Reply
 
 
@@ -117,6 +118,35 @@ class DeletedEvent(DocumentEvent):
     data: DeletedData  # type: ignore[assignment]  # only the two members that outlive it
 
 
+class TestData(Reply):
+    webhook_id: str
+
+
+class TestEvent(Reply):
+    """Sent by `POST /webhooks/{id}/test` alone, whatever the webhook subscribes to."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [webhook_examples.TEST_EVENT]})
+
+    id: str
+    type: Literal["webhook.test"]
+    timestamp: Moment
+    api_version: Literal["v1"]
+    mode: Literal["live", "test"]
+    sequence: None
+    data: TestData
+
+
+AnyEvent = Annotated[
+    DocumentEvent | RecipientEvent | DeletedEvent | TemplateEvent | TestEvent,
+    PlainSerializer(lambda event: event),  # it is written as it was stored, not taken apart again
+]
+
+
+def shown(body: bytes) -> Any:
+    """The body of an event inside an answer."""
+    return orjson.loads(body)
+
+
 WITH_RECIPIENT = ("recipient.", "document.declined")
 
 BODIES: Mapping[str, type[BaseModel]] = {
@@ -124,4 +154,5 @@ BODIES: Mapping[str, type[BaseModel]] = {
 } | {
     **{name: TemplateEvent for name in PUBLISHED if name.startswith("template.")},
     "document.deleted": DeletedEvent,
+    TEST: TestEvent,
 }

@@ -20,9 +20,20 @@ PERSONAL = "5d0c1b2a39485766758493a2b1c0dfee0d1c2b3a49586776859403121f2e3d4c"
 FIRST = "0" * 64
 HEAD = "c3b2a1908f7e6d5c4b3a29180706f5e4d3c2b1a0918273645546372819a0b1c2"
 
+# One page with one line, whole: what stands in an example can be sent as it is.
+PDF = (
+    "JVBERi0xLjQKMSAwIG9iajw8L1R5cGUvQ2F0YWxvZy9QYWdlcyAyIDAgUj4+IGVuZG9iagoyIDAgb2JqPDwvVHlwZS9QYWdlcy9L"
+    "aWRzWzMgMCBSXS9Db3VudCAxPj4gZW5kb2JqCjMgMCBvYmo8PC9UeXBlL1BhZ2UvUGFyZW50IDIgMCBSL01lZGlhQm94WzAgMCA1"
+    "OTUgODQyXS9Db250ZW50cyA0IDAgUi9SZXNvdXJjZXM8PC9Gb250PDwvRjw8L1R5cGUvRm9udC9TdWJ0eXBlL1R5cGUxL0Jhc2VG"
+    "b250L0hlbHZldGljYT4+Pj4+Pj4+IGVuZG9iago0IDAgb2JqPDwvTGVuZ3RoIDQyPj5zdHJlYW0KQlQvRiAyMCBUZiA3MCA3NDAg"
+    "VGQoR2FyZGVuIGNvbnRyYWN0KVRqIEVUCmVuZHN0cmVhbSBlbmRvYmoKeHJlZgowIDUKMDAwMDAwMDAwMCA2NTUzNSBmIAowMDAw"
+    "MDAwMDA5IDAwMDAwIG4gCjAwMDAwMDAwNTMgMDAwMDAgbiAKMDAwMDAwMDEwMyAwMDAwMCBuIAowMDAwMDAwMjU0IDAwMDAwIG4g"
+    "CnRyYWlsZXI8PC9Sb290IDEgMCBSL1NpemUgNT4+CnN0YXJ0eHJlZgozNDIKJSVFT0YK"
+)
+
 CREATE_DOCUMENT: Json = {
     "fileName": "garden-contract.pdf",
-    "file": "JVBERi0xLjcKJeLjz9MKMSAwIG9iago8PC9UeXBlL0NhdGFsb2c…",
+    "file": PDF,
     "recipients": [
         {
             "email": "nadia@fernhill.example",
@@ -74,7 +85,7 @@ SUMMARY: Json = {
     "id": DOCUMENT_ID,
     "title": "garden-contract",
     "status": "completed",
-    "pageCount": 3,
+    "pageCount": 1,
     "createdAt": CREATED,
     "recipients": [SUMMARY_OF_RECIPIENT],
     "mode": "live",
@@ -104,7 +115,7 @@ SUMMARY: Json = {
         "sealedAt": COMPLETED,
         "sha256": SEALED,
         "size": 148_213,
-        "pageCount": 5,
+        "pageCount": 3,
         "timestamped": False,
         "certificateSha256": CERTIFICATE,
     },
@@ -132,7 +143,7 @@ TRAIL: Json = {
             "recipientId": None,
             "ip": "203.0.113.7",
             "userAgent": "python-httpx/0.28.1",
-            "data": {"fileSha256": UPLOADED, "preparedSha256": UPLOADED, "pageCount": 3},
+            "data": {"fileSha256": UPLOADED, "preparedSha256": UPLOADED, "pageCount": 1},
             "detail": None,
             "salt": "000102030405060708090a0b0c0d0e0f",
             "personalHash": PERSONAL,
@@ -146,7 +157,7 @@ TRAIL: Json = {
 
 CREATE_TEMPLATE: Json = {
     "fileName": "garden-contract.pdf",
-    "file": CREATE_DOCUMENT["file"],
+    "file": PDF,
     "title": "Garden contract",
     "roles": [
         {
@@ -171,7 +182,7 @@ TEMPLATE_SUMMARY: Json = {
     "id": TEMPLATE_ID,
     "title": "Garden contract",
     "fileName": "garden-contract.pdf",
-    "pageCount": 3,
+    "pageCount": 1,
     "revision": 1,
     "mode": "live",
     "subject": None,
@@ -288,6 +299,12 @@ DELETED_EVENT: Json = {
 CANCEL_DOCUMENT: Json = {"reason": "The price has changed; a new offer follows."}
 DELETED_DOCUMENT: Json = {"id": DOCUMENT_ID}
 EDIT_DOCUMENT: Json = {"title": "Garden contract", "externalId": "order-1042", "message": None}
+ADD_RECIPIENT: Json = {
+    "email": "elias@fernhill.example",
+    "name": "Elias Moreno",
+    "order": 2,
+    "fields": [{"type": "signature", "page": 1, "x": 55, "y": 80}],
+}
 CHANGE_RECIPIENT: Json = {"email": "nadia.brandt@fernhill.example"}
 DELETED_RECIPIENT: Json = {"id": RECIPIENT_ID}
 REMIND: Json = {"recipientIds": [RECIPIENT_ID], "message": "We would like to start on Monday."}

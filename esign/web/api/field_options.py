@@ -4,12 +4,17 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from esign.web.api.rules import once, plain
+from esign.web.api.rules import Once, plain
 from esign.web.schema import Line
 
 Kind = Literal["drawn", "typed", "uploaded"]
 Option = Annotated[str, Line(1, 200)]
-Date = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples=["2026-11-21"])]
+Date = Annotated[
+    str,
+    Field(
+        pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples=["2026-11-21"], json_schema_extra={"format": "date"}
+    ),
+]
 KINDS: tuple[Kind, ...] = ("drawn", "typed", "uploaded")
 
 
@@ -17,7 +22,7 @@ Number = Annotated[float, AfterValidator(plain)]
 
 
 class InkOptions(BaseModel):
-    allowed: Annotated[list[Kind], Field(min_length=1, max_length=3), AfterValidator(once)] = list(KINDS)
+    allowed: Annotated[list[Kind], Field(min_length=1, max_length=3), Once()] = list(KINDS)
 
 
 class DateOptions(BaseModel):
@@ -51,9 +56,9 @@ class CheckboxOptions(BaseModel):
 
 
 class RadioOptions(BaseModel):
-    options: Annotated[list[Option], Field(min_length=2, max_length=50), AfterValidator(once)]
+    options: Annotated[list[Option], Field(min_length=2, max_length=50), Once()]
     layout: Literal["vertical", "horizontal"] = "vertical"
 
 
 class DropdownOptions(BaseModel):
-    options: Annotated[list[Option], Field(min_length=1, max_length=200), AfterValidator(once)]
+    options: Annotated[list[Option], Field(min_length=1, max_length=200), Once()]

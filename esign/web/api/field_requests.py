@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from esign.core import document as core
 from esign.core.document import FieldType
@@ -74,12 +74,18 @@ class FieldInput(Schema):
         )
 
 
+def unsigned(given: object) -> object:
+    if given is not None and given is not False:
+        raise refusal("type", "Nobody signs beforehand.")
+    return given
+
+
 class InkField(FieldInput, InkOptions):
     """Nobody signs beforehand: `value` and `readOnly` are known only to be refused."""
 
     own = InkOptions
-    value: None = None
-    read_only: Literal[False] = False
+    value: Annotated[None, BeforeValidator(unsigned)] = None
+    read_only: Annotated[Literal[False], BeforeValidator(unsigned)] = False
 
 
 class WrittenField(FieldInput):

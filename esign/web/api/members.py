@@ -13,7 +13,6 @@ from esign.web.api.paging import Paging, cursor_of, place_of
 from esign.web.endpoint import Call
 from esign.web.schema import Email, Line, Moment, Patch, Reply, Schema
 
-FILTERS = "members"
 Role = Literal["owner", "admin", "member", "viewer"]
 
 
@@ -59,13 +58,14 @@ class MemberDeleted(Reply):
 
 async def find(call: Call, query: Paging) -> dict[str, Any]:
     """A page of members, newest first."""
-    after = place_of(call.runtime.vault, query.cursor, FILTERS)
+    filters = f"members:{owner_of(call)}"
+    after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after)
-    return {"data": found, "next": cursor_of(call.runtime.vault, more, FILTERS)}
+    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
 
 
 async def invite(call: Call, body: InviteMember) -> Member:
-    """Add a member; they are `invited` until they sign in for the first time."""
+    """Invite somebody by mail; they are `invited` until they have joined."""
     role = MemberRole(body.role)
     return await actions.invite(call.runtime, owner_of(call), body.email, body.name, role, call.keep)
 

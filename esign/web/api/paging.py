@@ -18,7 +18,7 @@ class Paging(Query):
 def cursor_of(vault: Vault, place: Place | None, filters: str) -> str | None:
     if place is None:
         return None
-    body = json.dumps([place.created_at, place.id]).encode()
+    body = json.dumps([place.at, place.id]).encode()
     return base64.urlsafe_b64encode(_mac(vault, body, filters) + body).rstrip(b"=").decode()
 
 
@@ -33,8 +33,7 @@ def place_of(vault: Vault, cursor: str | None, filters: str) -> Place | None:
     mac, body = packed[:16], packed[16:]
     if not hmac.compare_digest(mac, _mac(vault, body, filters)):
         raise Problem("invalid_cursor")
-    created_at, document_id = json.loads(body)
-    return Place(created_at, document_id)
+    return Place(*json.loads(body))
 
 
 def _mac(vault: Vault, body: bytes, filters: str) -> bytes:

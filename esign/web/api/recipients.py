@@ -35,7 +35,7 @@ def asking(call: Call) -> Asking:
 
 async def add(call: Call, body: RecipientInput) -> Recipient:
     """Add a recipient to a draft."""
-    recipient = body.to_recipient(call.runtime.clock.now())
+    recipient = body.to_recipient(call.runtime.clock.now(), call.runtime.vault)
     check = checking(call.runtime.config.limits.fields)
     return await actions.add_recipient(call.runtime, asking(call), recipient, check, call.keep)
 
@@ -43,7 +43,7 @@ async def add(call: Call, body: RecipientInput) -> Recipient:
 async def change(call: Call, body: RecipientChange) -> Recipient:
     """Change a recipient of a draft; while the document is out, correct the address or the name of one
     who has not finished, who is then asked anew by a new link."""
-    members = body.members(call.runtime.clock.now())
+    members = body.members(call.runtime.clock.now(), call.runtime.vault)
     check = checking(call.runtime.config.limits.fields)
     return await actions.change_recipient(
         call.runtime, asking(call), call.path["rid"], members, check, call.keep

@@ -1,13 +1,32 @@
 """Rules on one value that the schemas of requests name; each raises what contract 6 calls the rule."""
 
 import re
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from pydantic import GetCoreSchemaHandler
+from pydantic.config import JsonDict
+from pydantic_core import CoreSchema, core_schema
+
+from esign.core import embedding
 from esign.web.schema import refusal
 
+# What the two rules below say in the words of JSON Schema.
+FILE_NAME: JsonDict = {"pattern": r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029/\\]*$"}
+HTTPS_URL: JsonDict = {"format": "uri", "pattern": r"^https://[^\u0000-\u0020\u007f-\u009f\u2028\u2029\\]+$"}
+
 Entry = TypeVar("Entry", bound=str)
+
+
+class Once:
+    """On a list: no entry stands there twice."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(once, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        return {**handler(schema), "uniqueItems": True}
 
 
 def once(entries: list[Entry]) -> list[Entry]:
@@ -33,6 +52,13 @@ def known_zone(name: str) -> str:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise refusal("format", "A name of the IANA database, such as Europe/Berlin.") from None
     return name
+
+
+def web_origin(text: str) -> str:
+    found = embedding.origin(text)
+    if found is None:
+        raise refusal("format", "An origin such as https://app.example.com: no path and no *.")
+    return found
 
 
 def https_url(url: str) -> str:

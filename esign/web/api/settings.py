@@ -1,18 +1,20 @@
 """The settings of the organisation, for both modes (contract 3.5)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field
 
 from esign.actions import settings as actions
 from esign.actions.settings import Settings
+from esign.core.embedding import MOST
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Locale, RemindersInput
 from esign.web.api.documents import owner_of
-from esign.web.api.rules import known_zone
+from esign.web.api.rules import Once, known_zone, web_origin
 from esign.web.endpoint import Call
-from esign.web.schema import Email, Line, Patch, Reply
+from esign.web.schema import Email, Line, Patch, Reply, Then
 
+Origin = Annotated[str, Then(Line(1, 270), web_origin, "uri")]
 Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
@@ -31,6 +33,7 @@ class ChangeSettings(Patch):
     retain_completed_days: Days | None = None
     delete_closed_after_days: Days | None = None
     max_key_lifetime_days: Annotated[int, Field(ge=1, le=3_650)] | None = None
+    embed_origins: Annotated[list[Origin], Field(max_length=MOST), Once()] | None = None
 
 
 class DefaultRemindersReply(Reply):
@@ -45,7 +48,7 @@ class SettingsReply(Reply):
 
     organisation_name: str
     reply_to: str | None
-    default_locale: Literal["en"]
+    default_locale: Locale
     time_zone: str
     default_expires_in_days: int
     default_reminders: DefaultRemindersReply
@@ -53,6 +56,7 @@ class SettingsReply(Reply):
     retain_completed_days: int | None
     delete_closed_after_days: int | None
     max_key_lifetime_days: int | None
+    embed_origins: list[str]
 
 
 # What a member is called among the rules, where that is something else.
@@ -94,4 +98,5 @@ def present(found: Settings) -> SettingsReply:
         retain_completed_days=organisation.retain_completed_days,
         delete_closed_after_days=organisation.delete_closed_after_days,
         max_key_lifetime_days=organisation.max_key_lifetime_days,
+        embed_origins=list(organisation.embed_origins),
     )

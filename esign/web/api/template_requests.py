@@ -3,16 +3,30 @@
 from dataclasses import replace
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, RootModel, Tag, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    RootModel,
+    Tag,
+    model_validator,
+)
 
+from esign.actions import codes
 from esign.core.document import Role
 from esign.core.instant import Instant
 from esign.core.template import Taker, TemplateRole
 from esign.entropy import new_id
+from esign.vault import Vault
 from esign.web.api.document_requests import (
+    MOST_RECIPIENTS,
+    AccessCode,
     Authentication,
     Days,
     ExternalId,
+    Fields,
     FileContent,
     FileName,
     Locale,
@@ -25,6 +39,7 @@ from esign.web.api.document_requests import (
     RoleName,
     Subject,
     Title,
+    few_fields,
 )
 from esign.web.api.examples import (
     CHANGE_TEMPLATE,
@@ -32,7 +47,6 @@ from esign.web.api.examples import (
     CREATE_TEMPLATE_FROM_DOCUMENT,
     USE_TEMPLATE,
 )
-from esign.web.api.field_requests import AnyFieldInput
 from esign.web.api.paging import Paging
 from esign.web.schema import Email, Line, Patch, Schema, refusal
 
@@ -60,7 +74,7 @@ class TemplateRoleInput(Schema):
     name: PersonName | None = None
     role: RoleName = "signer"
     order: Order = 1
-    fields: tuple[AnyFieldInput, ...] = ()
+    fields: Fields = ()
 
     def to_role(self, now: Instant) -> TemplateRole:
         return TemplateRole(
@@ -77,7 +91,9 @@ class TemplateFromFile(Schema):
     file_name: FileName
     file: FileContent
     title: Title | None = None
-    roles: tuple[TemplateRoleInput, ...] = ()
+    roles: Annotated[
+        tuple[TemplateRoleInput, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(few_fields)
+    ] = ()
     subject: Subject | None = None
     message: Message | None = None
     expires_in_days: Days | None = None
@@ -129,7 +145,7 @@ class TemplateRoleChange(Patch):
     name: PersonName | None = None
     role: RoleName | None = None
     order: Order | None = None
-    fields: tuple[AnyFieldInput, ...] | None = None
+    fields: Fields | None = None
 
     @model_validator(mode="after")
     def _has_a_key(self) -> Self:
@@ -163,7 +179,12 @@ class ChangeTemplate(Patch):
     message: Message | None = None
     expires_in_days: Days | None = None
     reminders: RemindersInput | None = None
-    roles: tuple[TemplateRoleChange, ...] | None = None
+    roles: (
+        Annotated[
+            tuple[TemplateRoleChange, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(few_fields)
+        ]
+        | None
+    ) = None
 
 
 class TakerInput(Schema):
@@ -174,10 +195,12 @@ class TakerInput(Schema):
     name: PersonName
     values: Values | None = None
     authentication: Authentication = "link"
+    access_code: AccessCode | None = None
 
-    def to_taker(self) -> Taker:
+    def to_taker(self, vault: Vault) -> Taker:
         values = {key: value for key, value in (self.values or {}).items() if value is not None}
-        return Taker(self.role_key, self.email, self.name, values, self.authentication)
+        code = None if self.access_code is None else codes.agreed(vault, self.access_code)
+        return Taker(self.role_key, self.email, self.name, values, self.authentication, code)
 
 
 class UseTemplate(Schema):
@@ -185,7 +208,7 @@ class UseTemplate(Schema):
 
     model_config = ConfigDict(json_schema_extra={"examples": [USE_TEMPLATE]})
 
-    recipients: tuple[TakerInput, ...]
+    recipients: Annotated[tuple[TakerInput, ...], Field(max_length=MOST_RECIPIENTS)]
     title: Title | None = None
     subject: Subject | None = None
     message: Message | None = None

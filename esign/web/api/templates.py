@@ -1,7 +1,8 @@
 """What each template endpoint does: from a checked request to the action."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from esign.actions import settings
@@ -13,7 +14,7 @@ from esign.core.editing import title_from
 from esign.core.errors import Detail, Problem
 from esign.core.template import Template, TemplateRole, filled
 from esign.entropy import new_id
-from esign.web.api.document_requests import problems_across
+from esign.web.api.document_requests import problems_across, twice, uncoded
 from esign.web.api.documents import decode, owner_of, reminders_of
 from esign.web.api.paging import cursor_of, place_of
 from esign.web.api.template_requests import (
@@ -30,7 +31,7 @@ from esign.web.validation import MOST
 
 async def find(call: Call, query: TemplateList) -> dict[str, Any]:
     """A page of templates, newest first."""
-    filters = "templates:" if query.q is None else f"templates:q={query.q}"
+    filters = f"templates:{owner_of(call)}:{query.q}"
     after = place_of(call.runtime.vault, query.cursor, filters)
     found, more = await actions.find_page(call.runtime, owner_of(call), query.limit, after, query.q)
     return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
@@ -48,7 +49,7 @@ async def create(call: Call, body: CreateTemplate) -> Template:
     defaults = await settings.read(runtime, owner_of(call))
     order = Order(
         file_name=given.file_name,
-        file=await decode(given.file, runtime.config.limits.file_mib),
+        file=partial(decode, given.file, runtime.config.limits.file_mib),
         title=given.title or title_from(given.file_name),
         roles=roles,
         subject=given.subject or None,
@@ -59,21 +60,16 @@ async def create(call: Call, body: CreateTemplate) -> Template:
     return await actions.create(runtime, owner_of(call), order, call.keep)
 
 
-def check_roles(call: Call, roles: Sequence[TemplateRole]) -> None:
-    """Raise `invalid_request` naming what only the whole list tells."""
+def check_roles(call: Call, roles: Sequence[TemplateRole], found: Sequence[Detail] = ()) -> None:
+    """Raise `invalid_request` naming what only the whole list tells, after what was `found` in it before."""
     limits = call.runtime.config.limits
     problems = [
-        *twice([role.key for role in roles], "key"),
+        *found,
+        *twice([role.key or None for role in roles], "/roles", "key"),
         *problems_across(roles, limits.recipients, limits.fields, "/roles"),
     ]
     if problems:
         raise Problem("invalid_request", details=problems[:MOST])
-
-
-def twice(names: Sequence[str | None], member: str) -> Iterator[Detail]:
-    for n, name in enumerate(names):
-        if name is not None and name in names[:n]:
-            yield Detail(f"/roles/{n}/{member}", f"Each {member} stands once.", "duplicate")
 
 
 async def read(call: Call) -> Template:
@@ -104,23 +100,22 @@ def changed(call: Call, defaults: Settings, before: Template, body: ChangeTempla
     }
     if "roles" in body.model_fields_set:
         made["roles"] = changed_roles(call, before, body.roles or ())
-        check_roles(call, made["roles"])
     return replace(before, **{name: made[name] for name in body.model_fields_set})
 
 
 def changed_roles(
     call: Call, before: Template, given: Sequence[TemplateRoleChange]
 ) -> tuple[TemplateRole, ...]:
-    roles = {role.id: role for role in before.roles}
+    old, now = {role.id: role for role in before.roles}, call.runtime.clock.now()
     unknown = [
         Detail(f"/roles/{n}/id", "The template has no role of this id.", "reference")
         for n, entry in enumerate(given)
-        if entry.id is not None and entry.id not in roles
+        if entry.id is not None and entry.id not in old
     ]
-    if problems := [*unknown, *twice([entry.id for entry in given], "id")]:
-        raise Problem("invalid_request", details=problems[:MOST])
-    now = call.runtime.clock.now()
-    return tuple(entry.changed(roles.get(entry.id or ""), now) for entry in given)
+    ids = [entry.id for entry in given]
+    roles = tuple(entry.changed(old.pop(entry.id or "", None), now) for entry in given)
+    check_roles(call, roles, [*unknown, *twice(ids, "/roles", "id")])
+    return roles
 
 
 async def delete(call: Call) -> Template:
@@ -130,7 +125,10 @@ async def delete(call: Call) -> Template:
 
 async def use(call: Call, body: UseTemplate) -> Document:
     """Create a draft from a template: each role is taken by a recipient."""
-    takers, now = [given.to_taker() for given in body.recipients], call.runtime.clock.now()
+    takers = [given.to_taker(call.runtime.vault) for given in body.recipients]
+    now = call.runtime.clock.now()
+    if wrong := [detail for n, one in enumerate(takers) for detail in uncoded(one, f"/recipients/{n}")]:
+        raise Problem("invalid_request", details=wrong[:MOST])
 
     def recipients(template: Template) -> tuple[Recipient, ...]:
         made = filled(template, takers, lambda prefix: new_id(prefix, now))

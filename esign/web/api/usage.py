@@ -17,6 +17,7 @@ from esign.web.schema import Line, Query, Reply, Then, refusal
 LONGEST = 366
 USUAL = 30
 EPOCH = date(1970, 1, 1)
+EARLIEST = (date.min - EPOCH).days
 
 
 def day_number(text: str) -> int:
@@ -58,7 +59,7 @@ class UsageReply(Reply):
 async def read_usage(call: Call, query: UsageQuery) -> list[tuple[int, Usage]]:
     """One entry for each day, oldest first; `storageBytes` are those of the files added that day."""
     last = call.runtime.clock.now() // DAY if query.last is None else query.last
-    first = last - USUAL + 1 if query.first is None else query.first
+    first = max(last - USUAL + 1, EARLIEST) if query.first is None else query.first
     if not 0 <= last - first < LONGEST:
         message = f"A day from {LONGEST - 1} days before the last one to that day."
         raise Problem("invalid_request", details=[Detail("?from", message, "range")])

@@ -2,12 +2,13 @@
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, WithJsonSchema
+from pydantic import ConfigDict, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from esign.actions import verifying
 from esign.pdf.verification import Verification
 from esign.web.api import account_examples as examples
+from esign.web.api.document_requests import FileContent
 from esign.web.api.documents import decode, owner_of
 from esign.web.endpoint import Call
 from esign.web.schema import Reply, Schema
@@ -18,9 +19,7 @@ Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 class VerifyFile(Schema):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.VERIFY]})
 
-    file: Annotated[
-        str, Field(json_schema_extra={"contentEncoding": "base64", "contentMediaType": "application/pdf"})
-    ]
+    file: FileContent
 
 
 class Verdict(Reply):
@@ -60,6 +59,14 @@ class SignatureVerdictReply(Verdict):
     reasons: list[str]
 
 
+class AuditHeadReply(Verdict):
+    """The entry of the audit trail that the seal was made over, as the file itself says it."""
+
+    document_id: str
+    entries: int
+    hash: str
+
+
 class VerificationReply(Verdict):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.VERIFICATION]})
 
@@ -68,6 +75,7 @@ class VerificationReply(Verdict):
     page_count: int
     issued_here: bool
     document_id: str | None
+    audit: AuditHeadReply | None
     signatures: list[SignatureVerdictReply]
 
 

@@ -1,27 +1,60 @@
-"""Webhooks: register one and delete it (contract 3.4)."""
+"""Webhooks: register, look at, change, give a new secret, delete (contract 3.4)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from esign.actions import webhooks as actions
+from esign.actions.webhooks import Changes, Rotated
 from esign.core.webhook import Webhook
 from esign.web.api import examples
+from esign.web.api import webhook_examples as more
 from esign.web.api.documents import owner_of
-from esign.web.api.rules import once
+from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.api.rules import Once
 from esign.web.endpoint import Call
-from esign.web.schema import Line, Moment, Reply, Schema
+from esign.web.schema import Line, Moment, Patch, Reply, Schema
+
+FILTERS = "webhooks"
 
 
 class CreateWebhook(Schema):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.CREATE_WEBHOOK]})
 
     url: Annotated[str, Line(1)]
-    events: Annotated[list[Annotated[str, Line(1)]], Field(min_length=1, max_length=50), AfterValidator(once)]
+    events: Annotated[list[Annotated[str, Line(1)]], Field(min_length=1, max_length=50), Once()]
     description: Annotated[str, Line(0, 200)] | None = None
 
 
+class ChangeWebhook(Patch):
+    """`enabled: true` also clears what was counted against it; `enabled: false` gives up what waits for it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [more.CHANGE_WEBHOOK]})
+
+    url: Annotated[str, Line(1), Field(default_factory=str)]
+    events: Annotated[
+        list[Annotated[str, Line(1)]],
+        Field(min_length=1, max_length=50, default_factory=list),
+        Once(),
+    ]
+    enabled: Annotated[bool, Field(default_factory=bool)]
+    description: Annotated[str, Line(0, 200)] | None = None
+
+
+class RotateSecret(Schema):
+    model_config = ConfigDict(json_schema_extra={"examples": [more.ROTATE]})
+
+    grace_hours: Annotated[
+        Annotated[int, Field(ge=0, le=168)] | None,
+        Field(
+            description="How long the previous secret signs too; 24 unless the installation says otherwise."
+        ),
+    ] = None
+
+
 class WebhookReply(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [more.WEBHOOK]})
+
     id: str
     url: str
     events: list[str]
@@ -36,11 +69,29 @@ class WebhookReply(Reply):
 
 
 class WebhookCreated(WebhookReply):
-    """The one answer that shows the secret."""
+    """With the secret, which only a rotation shows again."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [examples.CREATED_WEBHOOK]})
 
     secret: str
+
+
+class WebhookPage(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [more.WEBHOOKS]})
+
+    data: list[WebhookReply]
+    has_more: bool
+    next_cursor: str | None
+
+
+class SecretRotated(Reply):
+    """`previousSecretExpiresAt` is now where there is no grace."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [more.ROTATED]})
+
+    id: str
+    secret: str
+    previous_secret_expires_at: Moment
 
 
 class Deleted(Reply):
@@ -56,15 +107,66 @@ async def create(call: Call, body: CreateWebhook) -> tuple[Webhook, str]:
     )
 
 
+async def find(call: Call, query: Paging) -> dict[str, Any]:
+    """A page of webhooks, newest first."""
+    after = place_of(call.runtime.vault, query.cursor, FILTERS)
+    found, place = await actions.find_page(call.runtime, owner_of(call), query.limit, after)
+    return {"data": found, "next": cursor_of(call.runtime.vault, place, FILTERS)}
+
+
+async def read(call: Call) -> Webhook:
+    """One webhook; never its secret."""
+    return await actions.get(call.runtime, owner_of(call), call.path["id"])
+
+
+async def change(call: Call, body: ChangeWebhook) -> Webhook:
+    """Change a webhook, switch it off or on again."""
+    given = {name: getattr(body, name) for name in body.model_fields_set - {"enabled"}}
+    if "events" in given:
+        given["events"] = tuple(given["events"])
+    if "description" in given:
+        given["description"] = given["description"] or None
+    enabled = body.enabled if "enabled" in body.model_fields_set else None
+    return await actions.change(
+        call.runtime, owner_of(call), call.path["id"], Changes(given, enabled), call.keep
+    )
+
+
+async def rotate_secret(call: Call, body: RotateSecret) -> Rotated:
+    """Give a webhook a new secret; for a while the previous one signs every delivery too."""
+    hours = call.runtime.config.limits.rotation_hours if body.grace_hours is None else body.grace_hours
+    return await actions.rotate(call.runtime, owner_of(call), call.path["id"], hours, call.keep)
+
+
 async def delete(call: Call) -> str:
     """Delete a webhook; its pending deliveries are dropped."""
     return await actions.delete(call.runtime, owner_of(call), call.path["id"], call.keep)
 
 
+def present(webhook: Webhook) -> WebhookReply:
+    return WebhookReply(**members(webhook))
+
+
+def present_page(found: dict[str, Any]) -> WebhookPage:
+    return WebhookPage(
+        data=[present(webhook) for webhook in found["data"]],
+        has_more=found["next"] is not None,
+        next_cursor=found["next"],
+    )
+
+
 def present_created(made: tuple[Webhook, str]) -> WebhookCreated:
     webhook, secret = made
-    same = {name: getattr(webhook, name) for name in WebhookReply.model_fields if name != "events"}
-    return WebhookCreated(**same, events=list(webhook.events), secret=secret)
+    return WebhookCreated(**members(webhook), secret=secret)
+
+
+def members(webhook: Webhook) -> dict[str, Any]:
+    same = {name: getattr(webhook, name) for name in WebhookReply.model_fields}
+    return same | {"events": list(webhook.events)}
+
+
+def present_rotated(rotated: Rotated) -> SecretRotated:
+    return SecretRotated(id=rotated.id, secret=rotated.secret, previous_secret_expires_at=rotated.until)
 
 
 def present_deleted(webhook_id: str) -> Deleted:

@@ -1,0 +1,183 @@
+"""Deliveries of a webhook: look at them, try one again, send a test, recover what was missed (contract 3.4)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
+
+from esign.actions import deliveries as actions
+from esign.actions.deliveries import Log
+from esign.core.delivery import Attempt, Delivery, DeliveryStatus
+from esign.core.errors import Detail, Problem
+from esign.core.webhook import ALL_EVENTS
+from esign.web.api import webhook_examples as examples
+from esign.web.api.document_requests import Empty
+from esign.web.api.documents import owner_of
+from esign.web.api.events import AnyEvent, shown
+from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.endpoint import Call
+from esign.web.schema import Moment, Reply, Schema, Timestamp, refusal
+
+KEPT = 1_024
+
+
+def known(name: str) -> str:
+    if name not in ALL_EVENTS:
+        raise refusal("enum", "The name of an event.")
+    return name
+
+
+EventType = Annotated[
+    str, AfterValidator(known), WithJsonSchema({"type": "string", "enum": list(ALL_EVENTS)})
+]
+
+
+class DeliveryList(Paging):
+    status: Annotated[Literal["pending", "succeeded", "failed"] | None, Field(description="Only these.")] = (
+        None
+    )
+    event_type: Annotated[EventType | None, Field(description="Only of this event.")] = None
+
+
+class RecoverEvents(Schema):
+    """The period, both ends included; without `until` up to now."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.RECOVER]})
+
+    since: Timestamp
+    until: Timestamp | None = None
+
+
+class WebhookDelivery(Reply):
+    """`nextAttemptAt` is null while an attempt is under way."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.DELIVERY]})
+
+    id: str
+    webhook_id: str
+    event_id: str
+    event_type: str
+    status: Literal["pending", "succeeded", "failed"]
+    attempt_count: int
+    next_attempt_at: Moment | None
+    last_status_code: int | None
+    last_error: str | None
+    created_at: Moment
+    finished_at: Moment | None
+
+
+class AttemptReply(Reply):
+    """`responseBody` is the first KiB of the answer, as text."""
+
+    at: Moment
+    duration_ms: int
+    status_code: int | None
+    error: str | None
+    response_body: str
+
+
+class WebhookDeliveryLog(WebhookDelivery):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.DELIVERY_LOG]})
+
+    attempts: list[AttemptReply]
+    payload: AnyEvent
+
+
+class WebhookDeliveryPage(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.DELIVERIES]})
+
+    data: list[WebhookDelivery]
+    has_more: bool
+    next_cursor: str | None
+
+
+class WebhookTested(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.TESTED]})
+
+    event_id: str
+    delivery_id: str
+
+
+class RecoveredReply(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.RECOVERED]})
+
+    queued: int
+
+
+async def find(call: Call, query: DeliveryList) -> dict[str, Any]:
+    """A page of the deliveries to a webhook, newest first."""
+    webhook_id = call.path["id"]
+    filters = f"deliveries:{webhook_id}:{query.status}:{query.event_type}"
+    after = place_of(call.runtime.vault, query.cursor, filters)
+    status = DeliveryStatus(query.status) if query.status else None
+    found, more = await actions.find_page(
+        call.runtime, owner_of(call), webhook_id, query.limit, after, status, query.event_type
+    )
+    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+
+
+async def read(call: Call) -> Log:
+    """A delivery with every attempt, and the body that is sent."""
+    return await actions.read(call.runtime, owner_of(call), call.path["id"], call.path["did"])
+
+
+async def redeliver(call: Call, body: Empty) -> Delivery:
+    """Try once more now, whatever the status; a failure changes neither the status nor the schedule."""
+    return await actions.redeliver(call.runtime, owner_of(call), call.path["id"], call.path["did"], call.keep)
+
+
+async def test(call: Call, body: Empty) -> Delivery:
+    """Send the event `webhook.test` now and once; the delivery tells how it went."""
+    return await actions.test(call.runtime, owner_of(call), call.path["id"], call.keep)
+
+
+async def recover(call: Call, body: RecoverEvents) -> int:
+    """Queue every subscribed event of a period that was not delivered, also those from while it was disabled."""
+    until = call.runtime.clock.now() if body.until is None else body.until
+    if until < body.since:
+        raise Problem("invalid_request", details=[Detail("/until", "Not before `since`.", "range")])
+    return await actions.recover(call.runtime, owner_of(call), call.path["id"], body.since, until, call.keep)
+
+
+def present(delivery: Delivery) -> WebhookDelivery:
+    return WebhookDelivery(**members(delivery))
+
+
+def members(delivery: Delivery) -> dict[str, Any]:
+    return {name: getattr(delivery, name) for name in WebhookDelivery.model_fields} | {
+        "status": delivery.status.value
+    }
+
+
+def present_page(found: dict[str, Any]) -> WebhookDeliveryPage:
+    return WebhookDeliveryPage(
+        data=[present(delivery) for delivery in found["data"]],
+        has_more=found["next"] is not None,
+        next_cursor=found["next"],
+    )
+
+
+def present_log(log: Log) -> WebhookDeliveryLog:
+    return WebhookDeliveryLog.model_construct(
+        **members(log.delivery),
+        attempts=[present_attempt(attempt) for attempt in log.attempts],
+        payload=shown(log.body),
+    )
+
+
+def present_attempt(attempt: Attempt) -> AttemptReply:
+    text = attempt.response_body.decode("utf-8", "replace").encode()[:KEPT].decode("utf-8", "ignore")
+    return AttemptReply(
+        at=attempt.at,
+        duration_ms=attempt.duration_ms,
+        status_code=attempt.status_code,
+        error=attempt.error,
+        response_body=text,
+    )
+
+
+def present_tested(delivery: Delivery) -> WebhookTested:
+    return WebhookTested(event_id=delivery.event_id, delivery_id=delivery.id)
+
+
+def present_recovered(queued: int) -> RecoveredReply:
+    return RecoveredReply(queued=queued)

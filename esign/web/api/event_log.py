@@ -1,0 +1,70 @@
+"""The events of the last days, as they are delivered (contract 3.4)."""
+
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, RootModel
+
+from esign.actions import deliveries as actions
+from esign.store.events import Wanted
+from esign.web.api import examples, webhook_examples
+from esign.web.api.deliveries import EventType
+from esign.web.api.documents import owner_of
+from esign.web.api.events import AnyEvent, shown
+from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.endpoint import Call
+from esign.web.schema import Reply, Timestamp
+
+
+class EventList(Paging):
+    type: Annotated[EventType | None, Field(description="Only these.")] = None
+    document_id: Annotated[str | None, Field(description="Only those of this document.")] = None
+    created_after: Annotated[Timestamp | None, Field(description="From then on.")] = None
+    created_before: Annotated[Timestamp | None, Field(description="Until then, not included.")] = None
+
+
+class EventReply(RootModel[AnyEvent]):
+    """An event, byte for byte as webhooks receive it."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.EVENT]})
+
+
+class EventPage(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [webhook_examples.EVENTS]})
+
+    data: list[AnyEvent]
+    has_more: bool
+    next_cursor: str | None
+
+
+async def find(call: Call, query: EventList) -> dict[str, Any]:
+    """A page of events, newest first."""
+    owner = owner_of(call)
+    wanted = Wanted(
+        owner.organisation_id,
+        owner.mode,
+        query.type,
+        query.document_id,
+        query.created_after or 0,
+        2**62 if query.created_before is None else query.created_before,
+    )
+    filters = f"events:{wanted}"
+    after = place_of(call.runtime.vault, query.cursor, filters)
+    found, more = await actions.find_events(call.runtime, wanted, query.limit, after)
+    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+
+
+async def read(call: Call) -> bytes:
+    """One event."""
+    return await actions.read_event(call.runtime, owner_of(call), call.path["id"])
+
+
+def present(body: bytes) -> EventReply:
+    return EventReply.model_construct(shown(body))
+
+
+def present_page(found: dict[str, Any]) -> EventPage:
+    return EventPage.model_construct(
+        data=[shown(body) for body in found["data"]],
+        has_more=found["next"] is not None,
+        next_cursor=found["next"],
+    )

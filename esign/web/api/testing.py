@@ -1,0 +1,105 @@
+"""Help for those who build against the API: the mails of test mode, and recipients who act when told (contract 3.5)."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from esign.actions import simulating, testmail
+from esign.actions.simulating import Step
+from esign.actions.testmail import Message
+from esign.core.document import Document
+from esign.web.api import testing_examples as examples
+from esign.web.api.documents import owner_of
+from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.endpoint import Call
+from esign.web.schema import Line, Moment, Multiline, Reply, Schema
+
+Id = Annotated[str, Line(1, 64)]
+
+
+class MessageList(Paging):
+    document_id: Annotated[Id | None, Field(description="Only mails about this document.")] = None
+    recipient_id: Annotated[Id | None, Field(description="Only mails to this recipient.")] = None
+
+
+class MessageReply(Reply):
+    """A mail of test mode: its plain text, and the signing links in it."""
+
+    id: str
+    to: str
+    subject: str
+    text: str
+    links: list[str]
+    created_at: Moment
+
+
+class MessagePage(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.MESSAGES]})
+
+    data: list[MessageReply]
+    has_more: bool
+    next_cursor: str | None
+
+
+class TypedValue(Schema):
+    """A signature: in letters by default those of the recipient's name; a picture is a data URL."""
+
+    kind: Literal["typed", "drawn", "uploaded"]
+    text: Annotated[str, Line(1, 100)] | None = None
+    hand: Literal["a", "b", "c"] | None = None
+    picture: str | None = None
+
+
+class Simulation(Schema):
+    """`values` by field key or id; what is left out of them is made up."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.SIMULATION]})
+
+    action: Literal["view", "complete", "decline", "bounce", "expire", "remind"]
+    recipient_id: Annotated[
+        Id | None, Field(description="Who does it; if left out, the first whose turn it is.")
+    ] = None
+    values: Annotated[
+        Mapping[Annotated[str, Line(1, 64)], str | bool | TypedValue] | None, Field(max_length=10_000)
+    ] = None
+    reason: Annotated[str, Multiline(1_000)] | None = None
+
+
+async def messages(call: Call, query: MessageList) -> dict[str, Any]:
+    """A page of the mails of test mode, newest first, those too that were not sent."""
+    filters = f"messages:{query.document_id}:{query.recipient_id}"
+    after = place_of(call.runtime.vault, query.cursor, filters)
+    found, more = await testmail.find_page(
+        call.runtime, owner_of(call), query.limit, after, query.document_id, query.recipient_id
+    )
+    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+
+
+async def simulate(call: Call, body: Simulation) -> Document:
+    """Let a recipient of a document act at once, or let its time pass; the audit trail says that it was simulated."""
+    given = {
+        name: value.model_dump(exclude_none=True) if isinstance(value, TypedValue) else value
+        for name, value in (body.values or {}).items()
+    }
+    step = Step(body.action, body.recipient_id, given, body.reason or None)
+    return await simulating.simulate(call.runtime, owner_of(call), call.path["id"], step, call.keep)
+
+
+def present_messages(found: dict[str, Any]) -> MessagePage:
+    messages: list[Message] = found["data"]
+    return MessagePage(
+        data=[
+            MessageReply(
+                id=message.id,
+                to=message.to,
+                subject=message.subject,
+                text=message.text,
+                links=list(message.links),
+                created_at=message.created_at,
+            )
+            for message in messages
+        ],
+        has_more=found["next"] is not None,
+        next_cursor=found["next"],
+    )

@@ -1,0 +1,88 @@
+"""The page at /api: the description of the API for people, drawn by the server from the description itself.
+
+It is made by the first who asks and kept: a start need not wait for it, and no later request costs anything.
+"""
+
+import asyncio
+from functools import cache
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from esign.config import Config
+from esign.runtime import Runtime
+from esign.web import api
+from esign.web.api.account import present_limits
+from esign.web.pages import Pages
+from esign.web.reference.members import Objects
+from esign.web.reference.operations import catalogue, error, operation, pretty
+from esign.web.security import PAGE_HEADERS, READING_POLICY
+
+HEADERS = {**PAGE_HEADERS, "Content-Security-Policy": READING_POLICY}
+
+VERIFICATION = """\
+import base64, hashlib, hmac, time
+
+def authentic(secret, headers, body):
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+    expected = base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
+    fresh = abs(time.time() - int(headers["webhook-timestamp"])) <= 300
+    given = headers["webhook-signature"].split(" ")
+    return fresh and any(hmac.compare_digest(one, f"v1,{expected}") for one in given)"""
+
+
+def routes(runtime: Runtime, pages: Pages) -> list[Route]:
+    @cache
+    def page() -> bytes:
+        return render(pages, runtime.config)
+
+    async def reference(request: Request) -> Response:
+        return HTMLResponse(await asyncio.to_thread(page), headers=HEADERS)
+
+    return [Route("/api", reference)]
+
+
+def render(pages: Pages, config: Config) -> bytes:
+    """The whole page; addresses and limits are those of this installation."""
+    text = pages.environment.get_template("reference/page.html").render(view(config))
+    return text.encode()
+
+
+def view(config: Config) -> dict[str, Any]:
+    """What the template shows, the operations in the order of their tags."""
+    description = api.describe()
+    objects = Objects(description)
+    operations = [
+        operation(description, objects, config.server.base_url, path, method)
+        for path, methods in description["paths"].items()
+        for method in methods
+    ]
+    events = [
+        {
+            "name": name,
+            "summary": item["post"]["summary"],
+            "example": pretty(item["post"]["requestBody"]["content"]["application/json"]["example"]),
+        }
+        for name, item in description["webhooks"].items()
+    ]
+    tags = [
+        {**tag, "operations": [found for found in operations if tag["name"] in found["tags"]]}
+        for tag in description["tags"]
+    ]
+    return {
+        "base": config.server.base_url,
+        "version": description["info"]["version"],
+        "idempotency_hours": config.limits.idempotency_hours,
+        "verification": VERIFICATION,
+        "error": pretty(error(description)),
+        "introduction": description["info"]["description"].strip().split("\n\n"),
+        "tags": tags,
+        "events": events,
+        "headers": objects.headers(description["webhooks"]),
+        "codes": catalogue(),
+        "limits": objects.limits(present_limits(config.limits).model_dump(by_alias=True)),
+        "objects": objects.shown(),
+    }

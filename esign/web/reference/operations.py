@@ -1,0 +1,134 @@
+"""One operation as the page shows it: parameters, body, answers, refusals, and a call to copy."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from esign.core.errors import CATALOGUE
+from esign.web.api.words import NOUNS
+from esign.web.reference.members import OR_NULL, Objects, bounds
+
+Json = dict[str, Any]
+
+JSON = "application/json"
+# What every call can be refused with is told once.
+COMMON = frozenset(
+    (
+        *("invalid_request", "invalid_json", "unsupported_media_type", "request_too_large"),
+        *("missing_api_key", "invalid_api_key", "api_key_revoked", "api_key_expired", "plan_required"),
+        *("insufficient_scope", "not_found", "rate_limited", "too_many_auth_failures"),
+        *("invalid_idempotency_key", "idempotency_key_reused", "idempotency_in_progress"),
+        *("internal_error", "unavailable"),
+    )
+)
+
+
+def operation(description: Json, objects: Objects, base: str, path: str, method: str) -> Json:
+    found: Json = description["paths"][path][method]
+    [(status, success)] = [item for item in found["responses"].items() if item[0][0] == "2"]
+    shown = success["content"].get(JSON, {})
+    reply = shown.get("schema", {})
+    return {
+        "id": found["operationId"],
+        "tags": found["tags"],
+        "method": method.upper(),
+        "path": path,
+        "summary": found["summary"],
+        "text": found["description"].split("\n\n"),
+        "parameters": [parameter(objects, one) for one in found["parameters"]],
+        "body": objects.table(found["requestBody"]["content"][JSON]["schema"])
+        if "requestBody" in found
+        else [],
+        "curl": curl(objects, base, path, method, found),
+        "status": status,
+        "reply": objects.type(reply) if reply else [],
+        "media": [media for media in success["content"] if media != JSON],
+        "headers": [name for name in success["headers"] if "RateLimit" not in name],
+        "example": pretty(objects.ordered(examples(shown)[0], reply)) if examples(shown) else None,
+        "refusals": list(refusals(found)),
+    }
+
+
+def parameter(objects: Objects, given: Json) -> Json:
+    schema = given["schema"]
+    return {
+        "name": given["name"],
+        "in": given["in"],
+        "required": given.get("required", False),
+        "type": [one for one in objects.type(schema) if one["text"] != OR_NULL],
+        "bounds": ", ".join(bounds(schema)),
+        "default": schema.get("default"),
+        "text": given.get("description", ""),
+    }
+
+
+def refusals(found: Json) -> Iterator[tuple[str, list[str]]]:
+    """The codes that only some calls have, by status."""
+    for status, answer in found["responses"].items():
+        if status[0] in "45":
+            named = [code for code in answer["content"][JSON]["examples"] if code not in COMMON]
+            if named:
+                yield status, named
+
+
+def catalogue() -> list[Json]:
+    """Every code with its status and meaning."""
+    return [
+        {"code": code, "status": status, "text": text, "common": code in COMMON}
+        for code, (status, text) in CATALOGUE.items()
+    ]
+
+
+def error(description: Json) -> Any:
+    """A refusal that has nearly everything a refusal can have."""
+    refused = description["paths"]["/api/v1/documents/{id}/send"]["post"]["responses"]["409"]
+    return refused["content"][JSON]["examples"]["document_not_ready"]["value"]
+
+
+def examples(content: Json) -> list[Any]:
+    alone = [content["example"]] if "example" in content else []
+    return alone + [example["value"] for example in content.get("examples", {}).values()]
+
+
+def pretty(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def curl(objects: Objects, base: str, path: str, method: str, found: Json) -> str:
+    """The call in a shell that has the key in $KEY and every id that the path asks for in a variable of its own."""
+    lines = [f'curl -s "{base}{with_variables(path, found)}"']
+    if method not in ("get", "post") or (method == "post" and "requestBody" not in found):
+        lines[0] = lines[0].replace("curl -s", f"curl -s -X {method.upper()}")
+    if found.get("security") != []:
+        lines.append('-H "Authorization: Bearer $KEY"')
+    success = next(answer for status, answer in found["responses"].items() if status[0] == "2")
+    if others := [media for media in success["content"] if media != JSON]:
+        lines.append(f'-H "Accept: {others[0]}" -o document.pdf')
+    if "requestBody" in found:
+        content = found["requestBody"]["content"][JSON]
+        body = objects.ordered(examples(content)[0], content["schema"])
+        quoted = pretty(body).replace("'", "'\\''")
+        for noun, (_, example) in NOUNS.items():  # a real id takes the place of the one that is shown
+            quoted = quoted.replace(f'"{example}"', f"\"'${named(noun)}'\"")
+        lines += ['-H "Content-Type: application/json"', f"-d '{quoted}'"]
+    return " \\\n  ".join(lines)
+
+
+def with_variables(path: str, found: Json) -> str:
+    """`/documents/$DOCUMENT/…`: what a person fills in has a name, what has few values stands there."""
+    for given in found["parameters"]:
+        if given["in"] == "path":
+            value = given["example"] if "enum" in given["schema"] else "$" + variable(path, given["name"])
+            path = path.replace(f"{{{given['name']}}}", value)
+    return path
+
+
+def variable(path: str, name: str) -> str:
+    """`DOCUMENT` for the id behind `/documents/`."""
+    segments = path.split("/")
+    return named(segments[segments.index(f"{{{name}}}") - 1])
+
+
+def named(segment: str) -> str:
+    noun = segment.replace("-", "_").upper()
+    return noun[:-3] + "Y" if noun.endswith("IES") else noun.removesuffix("S")
