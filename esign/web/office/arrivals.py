@@ -1,0 +1,196 @@
+"""What mailed and printed links lead to: becoming the first owner, joining, and choosing a new password.
+
+Opening such a link uses nothing, since programs that look through mails open them as well.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated
+from zoneinfo import available_timezones
+
+from pydantic import AfterValidator
+from starlette.background import BackgroundTask
+from starlette.responses import Response
+
+from esign.actions import joining, sessions
+from esign.actions.joining import Founder, Invitation
+from esign.core.user import Errand, Stage, User
+from esign.store import accounts
+from esign.web.api.rules import known_zone
+from esign.web.office.call import Call
+from esign.web.office.entrance import entered, replace
+from esign.web.office.forms import EMPTY, Wrong, checked
+from esign.web.schema import Email, Line, Schema
+
+UNNAMED = "esign"  # what the configuration calls an organisation that nobody named
+NOT_YOURS = "This is not the password of your account."
+
+
+class Named(Schema):
+    name: Annotated[str, Line(1, 200)]
+
+
+class Address(Schema):
+    email: Email
+
+
+class FirstOwner(Schema):
+    organisation: Annotated[str, Line(1, 200)]
+    time_zone: Annotated[str, Line(1, 64), AfterValidator(known_zone)]
+    name: Annotated[str, Line(1, 200)]
+    email: Email
+
+
+# ---------- a forgotten password ----------
+
+
+async def show_forgot(call: Call) -> Response:
+    sent = call.request.query_params.get("sent") == "yes"
+    return call.page("forgot", sent=sent, kept=call.runtime.config.mail.host is None)
+
+
+async def forgot(call: Call) -> Response:
+    """The same answer for everybody, and as quickly: what there is to do is done after it."""
+    email = checked(Address, call.form).email
+    call.tries.count("forgot", email, call.origin.ip)
+    answer = call.go("/forgot?sent=yes")
+    answer.background = BackgroundTask(joining.forgot, call.runtime, email)
+    return answer
+
+
+async def show_reset(call: Call) -> Response:
+    user = await joining.reset(call.runtime, call.path["token"])
+    return gone(call, Errand.RESET) if user is None else call.page("reset", user=user)
+
+
+async def reset(call: Call) -> Response:
+    user = await joining.reset(call.runtime, call.path["token"])
+    if user is None:
+        return gone(call, Errand.RESET)
+    password = await chosen(call, (user.email, user.name), with_totp=user.totp is not None)
+    await joining.choose(call.runtime, call.path["token"], password)
+    return call.go("/sign-in", "password")
+
+
+# ---------- an invitation ----------
+
+
+async def show_invitation(call: Call) -> Response:
+    invited = await joining.invitation(call.runtime, call.path["token"])
+    return gone(call, Errand.INVITATION) if invited is None else call.page("invitation", invited=invited)
+
+
+async def join(call: Call) -> Response:
+    token = call.path["token"]
+    invited = await joining.invitation(call.runtime, token)
+    if invited is None:
+        return gone(call, Errand.INVITATION)
+    if invited.user is not None:
+        user = await join_again(call, token, invited)
+    else:
+        user = await join_first(call, token, invited)
+    stage = Stage.WHOLE if user.totp is None else Stage.HALF
+    new, session = await sessions.begin(
+        call.runtime, user, invited.member.organisation_id, stage, call.origin
+    )
+    await replace(call, new, session)
+    return entered(call, session, None, "joined")
+
+
+async def join_first(call: Call, token: str, invited: Invitation) -> User:
+    try:
+        name, wrong = checked(Named, call.form).name, {}
+    except Wrong as refused:
+        name, wrong = "", dict(refused.sentences)
+    about = (invited.member.email, name, invited.organisation)
+    password = await chosen(call, about, wrong)
+    user = await joining.join(call.runtime, token, invited, name, password)
+    assert user is not None, "somebody new is not asked for a password that they have"
+    return user
+
+
+async def join_again(call: Call, token: str, invited: Invitation) -> User:
+    """Somebody who has an account already; trying its password here counts as at the sign-in page."""
+    email, password = invited.member.email, call.form.get("password", "")
+    if not password:
+        raise Wrong({"password": EMPTY})
+    call.tries.count("sign-in", email, call.origin.ip)
+    user = await joining.join(call.runtime, token, invited, "", password)
+    if user is None:
+        raise Wrong({"password": NOT_YOURS})
+    call.tries.forgive("sign-in", email, call.origin.ip)
+    return user
+
+
+# ---------- the first owner ----------
+
+
+async def show_setup(call: Call) -> Response:
+    if not await joining.is_open(call.runtime, Errand.SETUP, call.path["token"]):
+        return gone(call, Errand.SETUP)
+    first = await accounts.first_organisation(call.runtime.db)
+    assert first is not None, "made when the program starts"
+    name = "" if first.name == UNNAMED else first.name
+    return call.page("set_up", name=name, zone=first.time_zone, zones=zones())
+
+
+async def set_up(call: Call) -> Response:
+    token = call.path["token"]
+    if not await joining.is_open(call.runtime, Errand.SETUP, token):
+        return gone(call, Errand.SETUP)
+    given, wrong = None, {}
+    try:
+        given = checked(FirstOwner, call.form)
+    except Wrong as refused:
+        wrong = dict(refused.sentences)
+    about = [call.form.get(name, "") for name in ("email", "name", "organisation")]
+    password = await chosen(call, about, wrong)
+    assert given is not None, "else something was wrong"
+    user = await joining.found(
+        call.runtime,
+        token,
+        Founder(given.name, given.email, password, given.organisation, given.time_zone),
+    )
+    own = await sessions.organisations(call.runtime, user)
+    new, session = await sessions.begin(call.runtime, user, own[0].id, Stage.WHOLE, call.origin)
+    await replace(call, new, session)
+    return entered(call, session, "/server/address")
+
+
+def zones() -> list[str]:
+    """Names of places, in order; what old programs called them is left out."""
+    regions = (
+        "Africa/",
+        "America/",
+        "Antarctica/",
+        "Asia/",
+        "Atlantic/",
+        "Australia/",
+        "Europe/",
+        "Indian/",
+        "Pacific/",
+    )
+    return ["UTC", *sorted(zone for zone in available_timezones() if zone.startswith(regions))]
+
+
+# ---------- all of them ----------
+
+
+async def chosen(
+    call: Call, about: Sequence[str], wrong: dict[str, str] | None = None, *, with_totp: bool = False
+) -> str:
+    """The new password of the form; raises `Wrong` with what is wrong with it, besides what was `wrong` before."""
+    wrong = dict(wrong or {})
+    password = call.form.get("password", "")
+    complaint = await call.runtime.passwords.complaint(password, about, with_totp=with_totp)
+    if complaint is not None:
+        wrong["password"] = complaint if password else EMPTY
+    if wrong:
+        raise Wrong(wrong)
+    return password
+
+
+def gone(call: Call, errand: Errand) -> Response:
+    """The link was used, has ended or never was; nobody is told which."""
+    answer = call.page("gone", errand=errand.value)
+    answer.status_code = 404
+    return answer

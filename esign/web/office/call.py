@@ -1,0 +1,107 @@
+"""One request for a page of the office, as its handler sees it."""
+
+import base64
+import hmac
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from esign.actions.sessions import Signed
+from esign.core.document import Mode, Origin
+from esign.core.user import Act, Session, may
+from esign.runtime import Runtime
+from esign.web.office.tries import Tries
+from esign.web.office.words import DONE, Times
+from esign.web.pages import Pages
+from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
+from esign.web.signing.page import initials
+
+SECRETS = ("password", "current", "code")
+PURPOSE = "session-csrf"
+MASK = 16
+REFERRER = "same-origin"  # with less, browsers call the origin of a form that is sent "null"
+
+
+@dataclass(slots=True)
+class Call:
+    """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one."""
+
+    request: Request
+    runtime: Runtime
+    pages: Pages
+    tries: Tries
+    session: Session | None = None
+    person: Signed | None = None
+    form: dict[str, str] = field(default_factory=dict)
+    wrong: Mapping[str, str] = field(default_factory=dict)
+    cookie: str | None = None
+
+    @property
+    def signed(self) -> Signed:
+        assert self.person is not None, "the door lets nobody else through"
+        return self.person
+
+    @property
+    def path(self) -> Mapping[str, str]:
+        """The parameters in the address."""
+        return self.request.path_params
+
+    @property
+    def origin(self) -> Origin:
+        found: Origin = self.request.scope["esign.origin"]
+        return found
+
+    def page(self, template: str, **shown: Any) -> HTMLResponse:
+        """A page with its frame: whose it is, what was typed, what was wrong with it, what was just done."""
+        person = self.person
+        base = self.runtime.config.server.base_url
+        frame = {
+            "person": person,
+            "may": {act.value for act in Act if person and may(person.member.role, act)},
+            "test": person is not None and person.session.mode is Mode.TEST,
+            "test_only": self.runtime.config.server.environment == "test",
+            "csrf": mac(self.runtime, self.session) if self.session else None,
+            "given": {name: text for name, text in self.form.items() if not name.startswith(SECRETS)},
+            "wrong": self.wrong,
+            "first_wrong": next(iter(self.wrong), None),
+            "done": DONE.get(self.request.query_params.get("done", "")),
+            "here": self.request.url.path,
+            "base_url": base,
+            "initials": initials,
+            "elsewhere": person.elsewhere if person else (),
+            "times": Times(person.organisation.time_zone if person else "UTC", self.runtime.clock.now()),
+        }
+        made = self.pages.page(f"office/{template}.html", frame | shown)
+        made.headers["Referrer-Policy"] = REFERRER
+        return made
+
+    def go(self, path: str, done: str | None = None) -> Response:
+        """On to another page, with a sentence of `DONE` on it."""
+        assert done is None or done in DONE
+        there = f"{path}{'&' if '?' in path else '?'}{urlencode({'done': done})}" if done else path
+        headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY}
+        return RedirectResponse(there, 303, headers)
+
+
+def mac(runtime: Runtime, session: Session) -> str:
+    """What a form of this session carries; it reads otherwise each time."""
+    mask = os.urandom(MASK)
+    return base64.urlsafe_b64encode(mask + signed_with(runtime, session, mask)).decode()
+
+
+def is_own(runtime: Runtime, session: Session, given: str) -> bool:
+    """Whether it was made for this session."""
+    try:
+        raw = base64.urlsafe_b64decode(given.encode("ascii"))
+    except ValueError:
+        return False
+    return hmac.compare_digest(raw[MASK:], signed_with(runtime, session, raw[:MASK]))
+
+
+def signed_with(runtime: Runtime, session: Session, mask: bytes) -> bytes:
+    return runtime.vault.mac(PURPOSE, session.id.encode() + mask)

@@ -1,0 +1,33 @@
+"""The session of a browser that is signed in: `__Host-esign`, on plain http `esign` (see `web.signing.cookies`)."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from esign.config import Config
+from esign.core.instant import SECOND
+from esign.core.user import ABSOLUTE
+from esign.web.signing.cookies import is_secure, name
+
+PLAIN = "esign"
+
+
+def find(request: Request, config: Config) -> str | None:
+    return request.cookies.get(name(config, PLAIN))
+
+
+def give(answer: Response, config: Config, token: str) -> None:
+    answer.set_cookie(
+        name(config, PLAIN),
+        token,
+        max_age=ABSOLUTE // SECOND,
+        path="/",
+        secure=is_secure(config),
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def take(answer: Response, config: Config) -> None:
+    answer.delete_cookie(
+        name(config, PLAIN), path="/", secure=is_secure(config), httponly=True, samesite="lax"
+    )

@@ -1,0 +1,167 @@
+"""Opens each line of the table: who asks, from where, with which form, and whether they may."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from esign.actions import sessions
+from esign.core.errors import Problem
+from esign.core.user import Act, Stage, may
+from esign.runtime import Runtime
+from esign.web import errors
+from esign.web.office import cookies, forms
+from esign.web.office.call import Call, is_own
+from esign.web.office.forms import Wrong
+from esign.web.office.tries import Tries
+from esign.web.origin import same_origin
+from esign.web.pages import Pages
+
+Handler = Callable[[Call], Awaitable[Response]]
+
+CSRF, PROOF = "csrf", "password-again"
+STALE = "This page was open for long. Please send it once more."
+WRONG_PASSWORD = "This is not your password."  # noqa: S105  (a sentence)
+UNPROCESSABLE = 422
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the table. `needs`: what the person's role must allow, that a code is awaited, or nothing.
+
+    `fresh`: their password was given a moment ago, or is asked for again. `again`: the page that shows the form with
+    what is wrong.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    needs: Act | Literal[Stage.HALF] | None = None
+    fresh: bool = False
+    again: Handler | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    runtime: Runtime
+    pages: Pages
+    tries: Tries
+
+    def open(self, line: Line) -> Route:
+        async def answer(request: Request) -> Response:
+            call = Call(request, self.runtime, self.pages, self.tries)
+            try:
+                answered = await self._answer(line, call)
+            except Problem as problem:
+                answered = fault(call, problem)
+            if call.cookie is not None:
+                cookies.give(answered, self.runtime.config, call.cookie)
+            return answered
+
+        return Route(line.path, answer, methods=[line.method])
+
+    async def _answer(self, line: Line, call: Call) -> Response:
+        if line.method == "POST":
+            same_origin(call.request)
+            call.form = await forms.read(call.request)
+        await self._recognise(call)
+        if (aside := self._aside(line, call)) is not None:
+            return aside
+        if line.method == "POST" and line.needs is not None:
+            assert call.session is not None
+            if not is_own(self.runtime, call.session, call.form.pop(CSRF, "")):
+                raise Problem("invalid_request", STALE)
+        if line.fresh and (asked := await self._asked_again(line, call)) is not None:
+            return asked
+        try:
+            return await line.handler(call)
+        except Wrong as wrong:
+            return await shown_again(line, call, wrong)
+
+    async def _recognise(self, call: Call) -> None:
+        token = cookies.find(call.request, self.runtime.config)
+        if token is not None:
+            call.session = await sessions.known(self.runtime, token)
+            call.person = await sessions.signed(self.runtime, token)
+
+    def _aside(self, line: Line, call: Call) -> Response | None:
+        """Where somebody goes who is not signed in; raises `insufficient_scope` where their role is not enough."""
+        if line.needs is None:
+            return None
+        if line.needs is Stage.HALF:
+            half = call.session is not None and call.session.stage is Stage.HALF
+            return None if half else call.go("/sign-in")
+        if call.person is None:
+            return call.go(sign_in_then(call.request))
+        if not may(call.person.member.role, line.needs):
+            raise Problem("insufficient_scope", "Your role in this organisation does not allow this.")
+        return None
+
+    async def _asked_again(self, line: Line, call: Call) -> Response | None:
+        """The page that asks for the password, with the form inside; None once it was given."""
+        given = call.form.pop(PROOF, None)
+        if call.signed.session.is_fresh(self.runtime.clock.now()):
+            return None
+        if line.method == "GET":
+            return call.go(f"/confirm?{urlencode({'next': address(call.request)})}")
+        if given is not None:
+            try:
+                await prove(call, given)
+            except Wrong as wrong:
+                call.wrong = wrong.sentences
+            else:
+                return None
+        asked = call.page("confirm", action=call.request.url.path, kept=call.form)
+        asked.status_code = UNPROCESSABLE if call.wrong else 200
+        return asked
+
+
+async def prove(call: Call, password: str) -> None:
+    """The session is fresh again, under a new cookie; raises `Wrong`, and `rate_limited` after too many tries."""
+    user, ip = call.signed.user, call.origin.ip
+    call.tries.count("confirm", user.id, ip)
+    call.cookie = await sessions.confirm(call.runtime, call.signed, password)
+    if call.cookie is None:
+        raise Wrong({PROOF: WRONG_PASSWORD})
+    call.tries.forgive("confirm", user.id, ip)
+
+
+async def shown_again(line: Line, call: Call, wrong: Wrong) -> Response:
+    assert line.again is not None, f"{line.path} refuses a form that it cannot show again"
+    call.wrong = wrong.sentences
+    answer = await line.again(call)
+    answer.status_code = UNPROCESSABLE
+    return answer
+
+
+def sign_in_then(request: Request) -> str:
+    """The sign-in page, which leads back to a page that was asked for; a form is not sent again by itself."""
+    return f"/sign-in?{urlencode({'next': address(request)})}" if request.method == "GET" else "/sign-in"
+
+
+def address(request: Request) -> str:
+    query = request.url.query
+    return f"{request.url.path}?{query}" if query else request.url.path
+
+
+def local(text: str) -> str | None:
+    """An address of ours to go on to; None for whatever a browser could take for another site's."""
+    plain = text.isascii() and text.isprintable() and " " not in text and "\\" not in text
+    return (
+        text if plain and text.startswith("/") and not text.startswith("//") and len(text) <= 2000 else None
+    )
+
+
+def fault(call: Call, problem: Problem) -> Response:
+    """What cannot be done, on a page of the office; where nobody is signed in, as everywhere."""
+    if call.person is None and problem.status not in (400, 429):
+        raise problem
+    kinds = {401: "refused", 404: "missing", 409: "conflict", 429: "busy", 503: "away"}
+    shown = call.page("fault", kind=kinds.get(problem.status, "wrong"), sentence=problem.message)
+    shown.status_code = 403 if problem.status == 401 else problem.status
+    shown.headers.update(dict(errors.headers(problem)))
+    return shown

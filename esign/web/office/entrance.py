@@ -1,0 +1,105 @@
+"""Signing in and out, and showing again that one is still the same."""
+
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+
+from esign.actions import sessions
+from esign.core.user import Act, Session, Stage, may
+from esign.web.office import cookies
+from esign.web.office.call import Call
+from esign.web.office.door import PROOF, local, prove
+from esign.web.office.forms import EMPTY, Wrong
+from esign.web.office.words import DONE
+
+NO_MATCH = "Address and password do not match."
+WRONG_CODE = "This code is not right. Codes change every 30 seconds, and each one works once."
+CLEAR = '"cache", "storage"'  # not "cookies": see the package
+
+
+async def start(call: Call) -> Response:
+    """The office for whoever is signed in, else a page that says what this is."""
+    done = call.request.query_params.get("done")
+    return call.go(home(call), done if done in DONE else None) if call.person else call.page("start")
+
+
+def home(call: Call) -> str:
+    """Where the office begins for this person."""
+    return "/members" if may(call.signed.member.role, Act.SETTLE) else "/account"
+
+
+async def show(call: Call) -> Response:
+    if call.person is not None:
+        return call.go(local(call.request.query_params.get("next", "")) or home(call))
+    return call.page("sign_in", next=wanted(call))
+
+
+def wanted(call: Call) -> str | None:
+    """The page to go on to, as the address or the form names it; never one of another site."""
+    return local(call.form.get("next") or call.request.query_params.get("next", ""))
+
+
+async def sign_in(call: Call) -> Response:
+    email, password = call.form.get("email", "").strip(), call.form.get("password", "")
+    if missing := {name: EMPTY for name in ("email", "password") if not call.form.get(name, "").strip()}:
+        raise Wrong(missing)
+    call.tries.count("sign-in", email, call.origin.ip)
+    found = await sessions.sign_in(call.runtime, email, password, call.origin)
+    if found is None:
+        raise Wrong({"": NO_MATCH})
+    call.tries.forgive("sign-in", email, call.origin.ip)
+    await replace(call, *found)
+    return entered(call, found[1], wanted(call))
+
+
+async def replace(call: Call, token: str, session: Session) -> None:
+    """The browser's new session; the one before ends, so that nobody goes on with it."""
+    if call.session is not None:
+        await sessions.end(call.runtime, call.session.user_id, call.session.id)
+    call.cookie = token
+    call.session = session
+
+
+def entered(call: Call, session: Session, then: str | None, done: str | None = None) -> Response:
+    """On to the office, or first to the page that asks for the code."""
+    if session.stage is Stage.WHOLE:
+        return call.go(then or "/", done)
+    return call.go(f"/sign-in/code?{urlencode({'next': then})}" if then else "/sign-in/code")
+
+
+async def show_code(call: Call) -> Response:
+    return call.page("code", next=wanted(call))
+
+
+async def give_code(call: Call) -> Response:
+    code, session = call.form.get("code", ""), call.session
+    assert session is not None
+    if not code.strip():
+        raise Wrong({"code": EMPTY})
+    call.tries.count("code", session.user_id, call.origin.ip)
+    token = cookies.find(call.request, call.runtime.config)
+    assert token is not None
+    call.cookie = await sessions.give_factor(call.runtime, token, code)
+    if call.cookie is None:
+        raise Wrong({"code": WRONG_CODE})
+    call.tries.forgive("code", session.user_id, call.origin.ip)
+    return call.go(wanted(call) or "/")
+
+
+async def sign_out(call: Call) -> Response:
+    session = call.signed.session
+    await sessions.end(call.runtime, session.user_id, session.id)
+    answer = call.go("/sign-in", "signed-out")
+    answer.headers["Clear-Site-Data"] = CLEAR
+    cookies.take(answer, call.runtime.config)
+    return answer
+
+
+async def show_confirm(call: Call) -> Response:
+    """Before a page that is only shown to somebody whose password was given a moment ago."""
+    return call.page("confirm", action="/confirm", kept={"next": wanted(call) or "/"})
+
+
+async def confirm(call: Call) -> Response:
+    await prove(call, call.form.get(PROOF, ""))
+    return call.go(wanted(call) or "/")

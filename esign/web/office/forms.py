@@ -1,0 +1,59 @@
+"""What a form sends: names and texts, of a bounded size, each name once, held against a schema."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel
+from starlette.requests import Request
+
+from esign.core.errors import Problem
+from esign.web.body import Incoming
+from esign.web.validation import check
+
+LIMIT = 64 * 2**10
+FIELDS = 100
+MEDIA = b"application/x-www-form-urlencoded"
+EMPTY = "Please fill this in."
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Wrong(Exception):
+    """What a form cannot be taken with: a sentence by the name of its field, "" for the form as a whole."""
+
+    def __init__(self, sentences: Mapping[str, str]) -> None:
+        self.sentences = sentences
+        super().__init__(str(sentences))
+
+
+async def read(request: Request) -> dict[str, str]:
+    """The fields of a form; of a name that is there twice nobody could say which one counts."""
+    incoming = Incoming(request.scope, request.receive)
+    if incoming.media.partition(b";")[0].strip().lower() != MEDIA:
+        raise Problem("unsupported_media_type", "Send the form of the page.")
+    raw = await incoming.read(LIMIT, unhindered)
+    try:
+        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
+    except ValueError:
+        raise Problem("invalid_request", "The form is not text in UTF-8.") from None
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise Problem("invalid_request", "A field of the form was sent twice.")
+    return fields
+
+
+async def unhindered() -> None:
+    """Bodies of this size need no place among the uploads."""
+
+
+def checked(model: type[M], form: Mapping[str, str]) -> M:
+    """The fields that the model knows; raises `Wrong` with a sentence for each that does not fit."""
+    names = [field.alias or name for name, field in model.model_fields.items()]
+    try:
+        return check(model, {name: form.get(name, "") for name in names})
+    except Problem as problem:
+        found = {detail.path[1:]: detail.message for detail in problem.details}
+        raise Wrong(
+            {name: found[name] if form.get(name, "").strip() else EMPTY for name in names if name in found}
+        ) from None

@@ -1,0 +1,116 @@
+"""The members of the organisation, for those who look after them."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from esign.actions import members
+from esign.actions.documents import Owner
+from esign.core.errors import Problem
+from esign.core.member import Member, MemberRole, MemberStatus
+from esign.store import users
+from esign.store.members import get_own
+from esign.web.api.members import InviteMember
+from esign.web.office.call import Call
+from esign.web.office.forms import Wrong, checked
+
+PER_PAGE = 200
+ROLES = {
+    MemberRole.OWNER: "Owner",
+    MemberRole.ADMIN: "Administrator",
+    MemberRole.MEMBER: "Member",
+    MemberRole.VIEWER: "Viewer",
+}
+
+
+async def show(call: Call) -> Response:
+    found, more = await members.find_page(call.runtime, owner(call), PER_PAGE, None)
+    return call.page(
+        "members",
+        rows=[await row(call, member) for member in found],
+        more=more is not None,
+        roles=offered(call),
+        titles=ROLES,
+    )
+
+
+async def row(call: Call, member: Member) -> dict[str, Any]:
+    """A member with how they sign in, and what whoever looks may do about them."""
+    signed = call.signed
+    person = await users.get(call.runtime.db, member.user_id) if member.user_id else None
+    touchable = member.id != signed.member.id and (
+        signed.member.role is MemberRole.OWNER or member.role is not MemberRole.OWNER
+    )
+    return {
+        "member": member,
+        "me": member.id == signed.member.id,
+        "invited": member.status is MemberStatus.INVITED,
+        "disabled": person is not None and person.disabled_at is not None,
+        "two_factors": person is not None and person.totp is not None,
+        "roles": [role for role in offered(call) if role is not member.role] if touchable else [],
+        "touchable": touchable,
+    }
+
+
+def offered(call: Call) -> list[MemberRole]:
+    """The roles that whoever looks may give, the usual one first."""
+    roles = [MemberRole.MEMBER, MemberRole.ADMIN, MemberRole.VIEWER]
+    return [*roles, MemberRole.OWNER] if call.signed.member.role is MemberRole.OWNER else roles
+
+
+def owner(call: Call) -> Owner:
+    return Owner(call.signed.organisation.id, call.signed.session.mode)
+
+
+async def invite(call: Call) -> Response:
+    given = checked(InviteMember, call.form)
+    try:
+        await members.invite(
+            call.runtime,
+            owner(call),
+            given.email,
+            given.name,
+            MemberRole(given.role),
+            by=call.signed.member.role,
+        )
+    except Problem as problem:
+        if problem.code != "member_exists":
+            raise
+        raise Wrong({"email": problem.message}) from None
+    return call.go("/members", "invited")
+
+
+async def change(call: Call) -> Response:
+    role = {role.value: role for role in MemberRole}.get(call.form.get("role", ""))
+    if role is None:
+        raise Problem("invalid_request", "There is no such role.")
+    by = call.signed.member.role
+    try:
+        await members.change(call.runtime, owner(call), call.path["id"], None, role, by=by)
+    except Problem as problem:
+        raise told(problem) from None
+    return call.go("/members", "role")
+
+
+async def invite_again(call: Call) -> Response:
+    await members.invite_again(call.runtime, owner(call), call.path["id"])
+    return call.go("/members", "invited-again")
+
+
+async def ask(call: Call) -> Response:
+    """The question before somebody is removed."""
+    member = await get_own(call.runtime.db, call.signed.organisation.id, call.path["id"])
+    return call.page("member_remove", member=member)
+
+
+async def remove(call: Call) -> Response:
+    try:
+        await members.remove(call.runtime, owner(call), call.path["id"], by=call.signed.member.role)
+    except Problem as problem:
+        raise told(problem) from None
+    return call.go("/members", "removed")
+
+
+def told(problem: Problem) -> Exception:
+    """What stands above the list rather than on a page of its own."""
+    return Wrong({"": problem.message}) if problem.code == "last_owner" else problem

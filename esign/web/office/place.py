@@ -1,0 +1,28 @@
+"""Where a session is: in which organisation, and in live or test mode."""
+
+from starlette.responses import Response
+
+from esign.actions import sessions
+from esign.core.document import Mode
+from esign.core.errors import Problem
+from esign.web.office.call import Call
+from esign.web.office.door import local
+
+MODES = {mode.value: mode for mode in Mode}
+
+
+async def mode(call: Call) -> Response:
+    """The page one was on, in the other mode."""
+    wanted = MODES.get(call.form.get("mode", ""))
+    here = call.signed.organisation.id
+    if wanted is None or not await sessions.go(call.runtime, call.signed, here, wanted):
+        raise Problem("invalid_request", "This installation has no such mode.")
+    return call.go(local(call.form.get("next", "")) or "/", f"mode-{wanted}")
+
+
+async def organisation(call: Call) -> Response:
+    """The office of another organisation that the person is of."""
+    wanted = call.form.get("id", "")
+    if not await sessions.go(call.runtime, call.signed, wanted, call.signed.session.mode):
+        raise Problem("not_found")
+    return call.go("/", "organisation")

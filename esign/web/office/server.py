@@ -1,0 +1,52 @@
+"""What an owner looks at before the first document is sent: address, mail and seal, each with a check."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.responses import Response
+
+from esign.actions import checks
+from esign.mail.message import Mailbox
+from esign.web.office.call import Call
+
+STEPS = (
+    ("/server/address", "Address", "Where links lead"),
+    ("/server/mail", "Email", "How invitations are sent"),
+    ("/server/seal", "Seal", "What closes documents"),
+)
+
+
+def shown(call: Call, template: str, **more: Any) -> Response:
+    return call.page(template, steps=STEPS, loopback=call.runtime.config.is_loopback, **more)
+
+
+async def show_address(call: Call) -> Response:
+    return shown(call, "server_address", opened=None)
+
+
+async def check_address(call: Call) -> Response:
+    """The browser says where it found this page, which is what its address is worth."""
+    scheme = urlsplit(call.runtime.config.server.base_url).scheme
+    opened = call.request.headers.get("origin") or f"{scheme}://{call.request.headers['host']}"
+    return shown(call, "server_address", opened=opened)
+
+
+async def show_mail(call: Call) -> Response:
+    return shown(call, "server_mail", mail=call.runtime.config.mail, found=None)
+
+
+async def send_mail(call: Call) -> Response:
+    user = call.signed.user
+    call.tries.count("test mail", user.id, call.origin.ip)
+    found = await checks.send_mail(call.runtime, call.signed.organisation, Mailbox(user.email, user.name))
+    return shown(call, "server_mail", mail=call.runtime.config.mail, found=found)
+
+
+async def show_seal(call: Call) -> Response:
+    return shown(call, "server_seal", seal=checks.seal_state(call.runtime), found=None)
+
+
+async def try_seal(call: Call) -> Response:
+    call.tries.count("test seal", call.signed.user.id, call.origin.ip)
+    found = await checks.try_seal(call.runtime, call.signed.organisation)
+    return shown(call, "server_seal", seal=checks.seal_state(call.runtime), found=found)

@@ -1,0 +1,102 @@
+// Comfort on the pages of the office: each of them works without it.
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const on = (type, selector, act) =>
+  document.addEventListener(type, (event) => {
+    const found = event.target.closest?.(selector);
+    if (found) act(found, event);
+  });
+
+document.documentElement.classList.add("js");
+for (const hidden of all("[data-peek], [data-copy]")) hidden.hidden = false;
+
+// --- what was just done is said once: reading the page again does not say it again
+const address = new URL(location.href);
+if (address.searchParams.has("done")) {
+  address.searchParams.delete("done");
+  history.replaceState(history.state, "", address);
+}
+for (const said of all(".toast")) say(said.textContent, said);
+
+function say(text, before) {
+  const toast = document.createElement("p");
+  toast.className = "toast";
+  toast.append(text);
+  before?.remove();
+  document.querySelector(".toasts").append(toast); // what is there from the beginning is not read out
+  setTimeout(() => toast.remove(), 6000);
+}
+
+// --- navigation on small screens
+function fold(side, open) {
+  side.toggleAttribute("data-open", open);
+  side.querySelector("[data-nav]").setAttribute("aria-expanded", side.hasAttribute("data-open"));
+}
+on("click", "[data-nav]", (button) => fold(button.closest(".side")));
+
+// --- menus: one open at a time; Escape and a click outside close them
+document.addEventListener("click", (event) => {
+  for (const menu of all("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+});
+document.addEventListener("keydown", (event) => {
+  const menu = event.target.closest?.("details.menu[open]");
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (menu && event.key === "Escape") {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  } else if (menu && step) {
+    const items = all(".menu-list :is(a, button)", menu);
+    const at = items.indexOf(document.activeElement);
+    items.at(at < 0 ? (step > 0 ? 0 : -1) : (at + step) % items.length).focus();
+    event.preventDefault();
+  } else if (event.key === "Escape") {
+    const side = document.querySelector(".side[data-open]");
+    if (side) {
+      fold(side, false);
+      side.querySelector("[data-nav]").focus();
+    }
+  }
+});
+
+// --- secrets: shown on demand, copied on demand
+on("click", "[data-peek]", (button) => {
+  const field = document.getElementById(button.dataset.peek);
+  const show = field.type === "password";
+  field.type = show ? "text" : "password";
+  button.setAttribute("aria-pressed", show);
+});
+on("click", "[data-copy]", async (button) => {
+  const from = document.getElementById(button.dataset.copy);
+  try {
+    await navigator.clipboard.writeText(from.innerText.trim());
+    say("Copied.");
+  } catch {
+    getSelection().selectAllChildren(from);
+    say("Press Ctrl+C to copy.");
+  }
+});
+
+// --- a form is sent once, and the button says what it does meanwhile
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.dataset.sent) {
+    event.preventDefault();
+    return;
+  }
+  form.dataset.sent = "yes";
+  const button = event.submitter;
+  if (button?.dataset.busy) {
+    button.setAttribute("aria-busy", "true");
+    [...button.childNodes].find((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()).data =
+      button.dataset.busy;
+  }
+});
+addEventListener("pageshow", (event) => {
+  if (event.persisted) location.reload(); // a page of somebody who has signed out since is not shown again
+});
+
+// --- the time zone of this browser is a good first guess
+const zone = document.querySelector("select[data-zone]");
+if (zone) {
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if ([...zone.options].some((one) => one.value === here)) zone.value = here;
+}

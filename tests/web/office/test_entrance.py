@@ -1,0 +1,221 @@
+"""Signing in and out: what is told to whom, how often it may be tried, and how long it lasts."""
+
+import pyotp
+from starlette.responses import Response
+
+from esign.actions import factors, sessions, users
+from esign.config import Config
+from esign.core.instant import MINUTE
+from esign.core.member import MemberRole
+from esign.core.user import ABSOLUTE, IDLE, SEEN
+from esign.store import members
+from esign.store.database import Transaction
+from esign.web.office import cookies
+from tests.factories import an_organisation, store_organisation
+from tests.web.office.visitor import PASSWORD, Office
+
+
+async def with_factor(office: Office, name: str) -> tuple[pyotp.TOTP, list[str]]:
+    user = await office.user(name)
+    secret = factors.new_secret()
+    totp = pyotp.TOTP(secret)
+    codes = await factors.enable(office.runtime, user, secret, totp.at(office.clock.now() // 1000), keep="")
+    assert codes
+    office.clock.advance(seconds=30)
+    return totp, codes
+
+
+async def test_whoever_is_signed_in_is_led_to_the_office_and_others_see_what_this_is(office: Office) -> None:
+    assert "Sign in" in (await office.visitor().get("/")).said
+    assert (await (await office.signed_in("Ada")).get("/")).to == "/members"
+    assert (await (await office.signed_in("Vi", MemberRole.VIEWER)).get("/")).to == "/account"
+    assert (await (await office.signed_in("Di")).get("/sign-in")).to == "/members"
+
+
+async def test_signing_in_gives_a_cookie_that_no_script_reads(office: Office) -> None:
+    await office.user("Ada")
+    visitor = office.visitor()
+    answer = await visitor.sign_in(" ADA@example.test ")
+    cookie = answer.cookies["esign"]
+    assert answer.to == "/" and cookie["httponly"] and cookie["samesite"] == "lax" and cookie["path"] == "/"
+    assert not cookie["secure"] and len(cookie.value) == 43  # plain http: see the cookies of signing pages
+    assert (await visitor.get("/account")).status == 200
+
+
+async def test_what_does_not_match_is_told_in_one_sentence_and_the_address_stays(office: Office) -> None:
+    await office.user("Ada")
+    said = set()
+    for email, password in (("ada@example.test", "wrong"), ("nobody@example.test", PASSWORD)):
+        visitor = office.visitor()
+        page = await visitor.sign_in(email, password)
+        assert (page.status, visitor.token, page.value("email")) == (422, None, email)
+        assert password not in page.text.replace(email, "")
+        said.add(page.said.replace(office.site.base, ""))
+    assert len(said) == 1 and "Address and password do not match." in said.pop()
+    empty = await office.visitor().sign_in("", "")
+    assert empty.wrong() == {"email": "Please fill this in.", "password": "Please fill this in."}
+
+
+async def test_a_session_that_somebody_else_knew_is_not_the_one_that_is_signed_in(office: Office) -> None:
+    await office.user("Ada")
+    victim = office.visitor()
+    victim.token = planted = "p" * 43
+    await victim.sign_in("ada@example.test")
+    assert victim.token != planted
+    first = victim.token
+    await victim.sign_in("ada@example.test")
+    assert victim.token != first
+    thief = office.visitor()
+    for token in (planted, first):
+        thief.token = token
+        assert (await thief.get("/account")).to.startswith("/sign-in")
+
+
+async def test_signing_out_ends_the_session_and_clears_the_browser(office: Office) -> None:
+    visitor = await office.signed_in("Ada")
+    kept = visitor.token
+    answer = await visitor.post("/sign-out")
+    assert answer.to == "/sign-in?done=signed-out" and visitor.token is None
+    assert answer.headers["Clear-Site-Data"] == '"cache", "storage"'
+    visitor.token = kept
+    assert (await visitor.get("/account")).to.startswith("/sign-in")
+
+
+async def test_a_session_ends_when_nobody_uses_it_and_at_the_latest_after_half_a_day(office: Office) -> None:
+    visitor = await office.signed_in("Ada")
+    office.clock.advance(milliseconds=IDLE - 1)
+    assert (await visitor.get("/account")).status == 200
+    office.clock.advance(milliseconds=IDLE)
+    assert (await visitor.get("/account")).to.startswith("/sign-in")
+    await visitor.sign_in("ada@example.test")
+    for _ in range(ABSOLUTE // (IDLE - MINUTE)):
+        office.clock.advance(milliseconds=IDLE - MINUTE)
+        assert (await visitor.get("/account")).status == 200
+    office.clock.advance(milliseconds=IDLE - MINUTE)
+    assert (await visitor.get("/account")).to.startswith("/sign-in")
+
+
+async def test_the_last_use_is_written_once_a_minute(office: Office) -> None:
+    visitor = await office.signed_in("Ada")
+    assert visitor.token
+    began = office.clock.now()
+    for step, seen in ((SEEN - 1, began), (1, began + SEEN)):
+        office.clock.advance(milliseconds=step)
+        await visitor.get("/account")
+        session = await sessions.known(office.runtime, visitor.token)
+        assert session and session.seen_at == seen
+
+
+async def test_ten_tries_of_an_account_are_enough_and_whoever_is_in_stays_in(office: Office) -> None:
+    inside = await office.signed_in("Ada")
+    await office.user("Bo")
+    for _ in range(10):
+        assert (await office.visitor().sign_in("ada@example.test", "wrong")).status == 422
+    late = await office.visitor().sign_in("ADA@example.test", PASSWORD)
+    assert (late.status, late.headers["Retry-After"], late.title) == (429, "900", "Please wait a moment")
+    assert (await inside.get("/account")).status == 200
+    assert (await office.visitor().sign_in("bo@example.test")).to == "/"
+    office.clock.advance(minutes=15)
+    assert (await office.visitor().sign_in("ada@example.test")).to == "/"
+
+
+async def test_an_address_that_tries_many_accounts_is_stopped(office: Office) -> None:
+    answers = [await office.visitor().sign_in(f"n{n}@example.test", "wrong") for n in range(31)]
+    assert [answer.status for answer in answers] == [422] * 30 + [429]
+
+
+async def test_whoever_is_disabled_or_removed_is_out_at_once(office: Office) -> None:
+    await office.signed_in("Ada")
+    disabled, removed = await office.signed_in("Bo"), await office.signed_in("Cy", MemberRole.MEMBER)
+    await users.disable(office.runtime.db, "bo@example.test", office.clock.now())
+    cy = await office.user_of("cy@example.test")
+    [member] = await members.of_user(office.runtime.db, cy.id)
+
+    async def write(tx: Transaction) -> None:
+        await members.delete(tx, member.id)
+
+    await office.runtime.db.write(write)
+    for visitor, email in ((disabled, "bo@example.test"), (removed, "cy@example.test")):
+        assert (await visitor.get("/account")).to.startswith("/sign-in")
+        assert (await visitor.sign_in(email)).status == 422
+
+
+# ---------- the second factor ----------
+
+
+async def test_with_a_second_factor_the_password_alone_opens_nothing(office: Office) -> None:
+    totp, _ = await with_factor(office, "Ada")
+    visitor = office.visitor()
+    answer = await visitor.post(
+        "/sign-in", email="ada@example.test", password=PASSWORD, next="/account/second-factor"
+    )
+    assert answer.to == "/sign-in/code?next=%2Faccount%2Fsecond-factor"
+    half = visitor.token
+    assert (await visitor.get("/account")).to.startswith("/sign-in")
+    page = await visitor.get(answer.to)
+    then = page.value("next")
+    wrong = await visitor.post("/sign-in/code", code="000000", next=then)
+    assert wrong.status == 422 and "This code is not right" in wrong.wrong()["code"]
+    assert wrong.value("next") == then
+    code = totp.at(office.clock.now() // 1000)
+    assert (await visitor.post("/sign-in/code", code=f" {code[:3]} {code[3:]}", next=then)).to == then
+    assert visitor.token != half and (await visitor.get("/account")).status == 200
+    visitor.token = half
+    assert (await visitor.get("/sign-in/code")).to == "/sign-in"
+
+
+async def test_a_code_signs_in_once_and_so_does_a_recovery_code(office: Office) -> None:
+    totp, codes = await with_factor(office, "Ada")
+    for code in (totp.at(office.clock.now() // 1000), codes[0], codes[1].upper().replace("-", " ")):
+        for status in (303, 422):
+            visitor = office.visitor()
+            await visitor.get((await visitor.sign_in("ada@example.test")).to)
+            assert (await visitor.post("/sign-in/code", code=code)).status == status
+
+
+async def test_codes_cannot_be_guessed(office: Office) -> None:
+    totp, _ = await with_factor(office, "Ada")
+    code = totp.at(office.clock.now() // 1000)
+    answers = []
+    for given in ["000000"] * 10 + [code]:
+        visitor = office.visitor()
+        await visitor.get((await visitor.sign_in("ada@example.test")).to)
+        answers.append((await visitor.post("/sign-in/code", code=given)).status)
+    assert answers == [422] * 10 + [429]
+
+
+# ---------- where a session is ----------
+
+
+async def test_the_mode_is_chosen_and_seen_on_every_page(office: Office) -> None:
+    visitor = await office.signed_in("Ada")
+    assert "no legal effect" not in (await visitor.get("/account")).said
+    assert (await visitor.post("/mode", mode="test", next="/account")).to == "/account?done=mode-test"
+    for path in ("/account", "/members", "/account/second-factor"):
+        assert "Nothing here has legal effect" in (await visitor.get(path)).said
+    assert (await visitor.post("/mode", mode="other")).status == 400
+    await visitor.post("/mode", mode="live")
+    assert "Nothing here has legal effect" not in (await visitor.get("/account")).said
+
+
+async def test_somebody_of_two_organisations_goes_from_one_to_the_other_and_to_no_third(
+    office: Office,
+) -> None:
+    visitor = await office.signed_in("Ada")
+    second = await store_organisation(office.runtime.db, an_organisation(id="org_two", name="Second Ltd"))
+    await store_organisation(office.runtime.db, an_organisation(id="org_three", name="Third Ltd"))
+    await office.user("Ada", MemberRole.VIEWER, second.id)
+    assert "Second Ltd" in (await visitor.get("/account")).said
+    assert (await visitor.post("/organisation", id="org_three")).status == 404
+    assert (await visitor.post("/organisation", id=second.id)).to == "/?done=organisation"
+    page = await visitor.get("/account")
+    assert "Viewer" in page.said and (await visitor.get("/members")).status == 403
+
+
+def test_over_https_the_cookie_is_bound_to_the_host_and_goes_as_it_came() -> None:
+    config, answer = Config.model_validate({"server": {"base_url": "https://sign.example.com"}}), Response()
+    cookies.give(answer, config, "t" * 43)
+    cookies.take(answer, config)
+    given, taken = answer.headers.getlist("set-cookie")
+    assert given == f"__Host-esign={'t' * 43}; HttpOnly; Max-Age=43200; Path=/; SameSite=lax; Secure"
+    assert taken.startswith('__Host-esign=""') and "Max-Age=0; Path=/" in taken and "Secure" in taken

@@ -1,0 +1,83 @@
+"""Those who look after the members of an organisation."""
+
+from typing import Any
+
+import pytest
+
+from esign.core.member import MemberRole
+from tests.web.office.visitor import PASSWORD, Office
+
+
+async def listed(office: Office) -> dict[str, Any]:
+    return {m["name"]: m for m in (await office.site.api.ok("GET", "/members"))["data"]}
+
+
+async def test_a_member_is_invited_changed_and_removed(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    given = {"email": "bo@example.test", "name": "Bo", "role": "member"}
+    assert (await ada.post("/members", given | {"csrf": ada.csrf})).to == "/members?done=invited"
+    page = await ada.get("/members?done=invited")
+    assert "The invitation is on its way." in page.said and "Invited on" in page.said
+    bo = (await listed(office))["Bo"]["id"]
+    assert (await ada.post(f"/members/{bo}/role", role="admin")).to == "/members?done=role"
+    assert (await listed(office))["Bo"]["role"] == "admin"
+    asked = await ada.get(f"/members/{bo}/remove")
+    assert asked.title == "Remove Bo?" and "bo@example.test" in asked.said
+    assert (await ada.post(f"/members/{bo}/remove")).to == "/members?done=removed"
+    assert "Bo" not in await listed(office)
+
+
+async def test_what_is_wrong_with_an_invitation_stands_at_its_field(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    page = await ada.post("/members", {"email": "bo", "name": "", "role": "king", "csrf": ada.csrf})
+    assert page.status == 422 and page.wrong().keys() == {"email", "name", "role"}
+    given = {"email": "ADA@example.test", "name": "A", "role": "viewer", "csrf": ada.csrf}
+    page = await ada.post("/members", given)
+    assert page.wrong() == {"email": "There is already a member with this address."}
+    assert page.value("name") == "A"
+
+
+async def test_the_last_owner_stays_one(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    member = (await listed(office))["Ada"]["id"]
+    for path, form in ((f"/members/{member}/role", {"role": "member"}), (f"/members/{member}/remove", {})):
+        page = await ada.post(path, form | {"csrf": ada.csrf})
+        assert page.status == 422 and "keeps at least one owner" in page.said
+    await ada.post("/members", {"email": "bo@example.test", "name": "Bo", "role": "owner", "csrf": ada.csrf})
+    page = await ada.post(f"/members/{member}/remove")
+    assert page.status == 422, "an owner who has not joined cannot do what an owner does"
+    await office.user("Cy", MemberRole.OWNER)
+    assert (await ada.post(f"/members/{member}/role", role="member")).to == "/members?done=role"
+    assert (await ada.get("/members")).status == 403
+
+
+@pytest.mark.parametrize(
+    ("what", "form"),
+    [
+        ("/members", {"email": "x@example.test", "name": "X", "role": "owner"}),
+        ("/members/{owner}/role", {"role": "viewer"}),
+        ("/members/{member}/role", {"role": "owner"}),
+        ("/members/{owner}/remove", {}),
+    ],
+)
+async def test_an_administrator_neither_makes_nor_changes_owners(
+    office: Office, what: str, form: dict[str, str]
+) -> None:
+    await office.user("Ada")
+    await office.user("Cy", MemberRole.MEMBER)
+    bo = await office.signed_in("Bo", MemberRole.ADMIN)
+    before = await listed(office)
+    page = await bo.get("/members")
+    assert "Make owner" not in page.said and before["Ada"]["id"] not in page.text
+    path = what.format(owner=before["Ada"]["id"], member=before["Cy"]["id"])
+    answer = await bo.post(path, form | {"csrf": bo.csrf})
+    assert (answer.status, "Only an owner" in answer.said) == (403, True)
+    assert await listed(office) == before
+    assert (await bo.post(f"/members/{before['Cy']['id']}/role", role="viewer")).status == 303
+
+
+async def test_a_member_who_has_joined_is_not_invited_again(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    await office.user("Bo", MemberRole.MEMBER)
+    assert (await ada.post(f"/members/{(await listed(office))['Bo']['id']}/again")).status == 404
+    assert (await office.visitor().sign_in("bo@example.test", PASSWORD)).to == "/"

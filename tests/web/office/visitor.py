@@ -1,0 +1,193 @@
+"""Somebody at a browser: keeps cookies, reads pages, and sends the forms that stand on them."""
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from esign.actions import joining, outbox, sessions
+from esign.core.document import Origin
+from esign.core.member import Member, MemberRole, MemberStatus
+from esign.core.user import Stage, User
+from esign.entropy import new_id
+from esign.runtime import Runtime
+from esign.store import members, users
+from esign.store.database import Transaction
+from tests.fakes import FakeClock
+from tests.journeys.letters import part
+from tests.journeys.site import Site, a_site
+
+PASSWORD = "copper kettle under nine maples"
+CSRF = re.compile(r'name="csrf" value="([^"]+)"')
+
+
+@dataclass(frozen=True)
+class Page:
+    status: int
+    headers: Mapping[str, str]
+    text: str
+    cookies: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def to(self) -> str:
+        """Where it leads, when it is a redirect."""
+        assert self.status == 303, (self.status, self.said)
+        return self.headers["Location"]
+
+    @property
+    def title(self) -> str:
+        found = re.search(r"<title>(.*?) · ", self.text)
+        assert found, self.text[:300]
+        return unescape(found[1])
+
+    @property
+    def said(self) -> str:
+        """What a person reads."""
+        body = re.sub(r"<(script|style|title)\b.*?</\1>", "", self.text, flags=re.DOTALL)
+        return " ".join(unescape(re.sub(r"<[^>]+>", " ", body)).split())
+
+    def wrong(self) -> dict[str, str]:
+        """The sentence at each field that is wrong."""
+        found = re.findall(r'id="([\w-]+)-error">.*?</svg>(.*?)</p>', self.text)
+        return {name: unescape(text) for name, text in found}
+
+    def value(self, name: str) -> str:
+        main = self.text.partition("<main")[2]
+        found = re.search(rf'name="{name}"[^>]* value="([^"]*)"', main)
+        assert found, name
+        return unescape(found[1])
+
+
+class Visitor:
+    """`token` is the session's cookie; `csrf` is what the newest page carried."""
+
+    def __init__(self, site: Site, session: aiohttp.ClientSession) -> None:
+        self.site = site
+        self.session = session
+        self.token: str | None = None
+        self.csrf = ""
+
+    async def get(self, path: str) -> Page:
+        return await self._ask("GET", path)
+
+    async def post(
+        self,
+        path: str,
+        fields: Mapping[str, str] | None = None,
+        /,
+        headers: Mapping[str, str] | None = None,
+        **more: str,
+    ) -> Page:
+        """The form of the page that was read last."""
+        sent = {"csrf": self.csrf, **(fields or {}), **more}
+        own = {"Origin": self.site.base, "Sec-Fetch-Site": "same-origin", **(headers or {})}
+        return await self._ask("POST", path, data=sent, headers=own)
+
+    async def _ask(
+        self, method: str, path: str, headers: Mapping[str, str] | None = None, **more: Any
+    ) -> Page:
+        sent = {"Accept": "text/html", **(headers or {})}
+        if self.token:
+            sent["Cookie"] = f"esign={self.token}"
+        url = f"{self.site.base}{path}"
+        async with self.session.request(method, url, headers=sent, allow_redirects=False, **more) as answer:
+            page = Page(answer.status, answer.headers, await answer.text(), answer.cookies)
+        if "esign" in page.cookies:
+            self.token = page.cookies["esign"].value or None
+        if found := CSRF.search(page.text):
+            self.csrf = found[1]
+        return page
+
+    async def sign_in(self, email: str, password: str = PASSWORD) -> Page:
+        return await self.post("/sign-in", email=email, password=password)
+
+
+@dataclass(frozen=True)
+class Office:
+    """A running installation whose clock stands still."""
+
+    site: Site
+    clock: FakeClock
+    browser: aiohttp.ClientSession
+
+    @property
+    def runtime(self) -> Runtime:
+        return self.site.runtime
+
+    def visitor(self) -> Visitor:
+        return Visitor(self.site, self.browser)
+
+    async def user(
+        self, name: str, role: MemberRole = MemberRole.OWNER, organisation: str | None = None
+    ) -> User:
+        """Somebody who signs in as `<name>@example.test` with PASSWORD."""
+        now = self.clock.now()
+        email = f"{name.lower()}@example.test"
+        known = await users.find(self.runtime.db, email)
+        user = known or joining.new_user(email, name, now, await self.runtime.passwords.hash(PASSWORD))
+        first = (
+            (await self.site.api.ok("GET", "/account"))["organisation"]["id"]
+            if organisation is None
+            else organisation
+        )
+        member = Member(new_id("mem", now), first, email, name, role, MemberStatus.ACTIVE, now, user.id)
+
+        async def write(tx: Transaction) -> None:
+            if known is None:
+                await users.add(tx, user)
+            await members.add(tx, member)
+
+        await self.runtime.db.write(write)
+        return user
+
+    async def signed_in(
+        self, name: str, role: MemberRole = MemberRole.OWNER, organisation: str | None = None
+    ) -> Visitor:
+        """The same, with a session and the mac of its forms at hand."""
+        user = await self.user(name, role, organisation)
+        own = await sessions.organisations(self.runtime, user)
+        visitor = self.visitor()
+        visitor.token, _ = await sessions.begin(
+            self.runtime, user, own[-1].id, Stage.WHOLE, Origin("127.0.0.1", "Firefox/132 Linux")
+        )
+        assert (await visitor.get("/account")).status == 200
+        return visitor
+
+    async def user_of(self, email: str) -> User:
+        found = await users.find(self.runtime.db, email)
+        assert found
+        return found
+
+    async def letter(self, email: str) -> str:
+        """The text of the newest mail there, once it has left."""
+        await self.site.work("mail")
+        newest = [mail.id for mail in await self.mails() if email in mail.recipient][-1]
+        message = await outbox.read(self.runtime.db, self.runtime.vault, newest)
+        assert message is not None
+        return part(message, "plain")
+
+    async def mails(self) -> list[Any]:
+        """Every mail that has left."""
+        return await outbox.list_mails(self.runtime.db, 1000)
+
+    async def link(self, email: str) -> str:
+        """The path of the newest link that was mailed there."""
+        found = re.search(rf"{re.escape(self.site.base)}(/\S+)", await self.letter(email))
+        assert found
+        return found[1]
+
+
+@asynccontextmanager
+async def an_office(folder: Path, **tables: Any) -> AsyncIterator[Office]:
+    """`tables` are those of the configuration."""
+    clock = FakeClock()
+    async with (
+        a_site(folder, clock, **tables) as site,
+        aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as browser,
+    ):
+        yield Office(site, clock, browser)
