@@ -41,7 +41,7 @@ class Authentication:
         if mode is None:
             raise Problem("invalid_api_key", "This is not an API key: its shape or checksum is wrong.")
         foreign = self._test_only and mode is Mode.LIVE
-        key = None if foreign else await accounts.key_by_hash(self._db, apikey.digest(text))
+        key = None if foreign else await accounts.key_by_hash(self._db.points, apikey.digest(text))
         now = self._clock.now()
         if key is None:
             raise self._counted("invalid_api_key", address)

@@ -94,7 +94,9 @@ class Incoming:
             return
 
 
-async def apart(raw: bytearray, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+async def apart(
+    raw: bytes | bytearray | memoryview, work: Callable[P, T], *given: P.args, **named: P.kwargs
+) -> T:
     """Work on a body in a thread when it is so large that others would wait for it."""
     if len(raw) > OFF_THE_LOOP:
         return await asyncio.to_thread(work, *given, **named)
@@ -119,7 +121,10 @@ def query(model: type[BaseModel] | None, text: bytes) -> BaseModel | None:
     try:
         return check(model or Nothing, values)
     except Problem as problem:
-        details = [Detail("?" + d.path.removeprefix("/"), d.message, d.rule) for d in problem.details]
+        details = [
+            Detail("?" + d.path.removeprefix("/"), d.message.replace(" member", " parameter"), d.rule)
+            for d in problem.details
+        ]
         raise Problem(problem.code, details=details) from None
 
 

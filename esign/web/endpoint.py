@@ -22,10 +22,12 @@ from esign.runtime import Runtime
 from esign.store.database import Transaction
 from esign.web import auth
 from esign.web.answer import Answer, pairs
+from esign.web.deprecation import Deprecation
 from esign.web.idempotency import Replays, Ticket
 
 Handler = Callable[..., Awaitable[Any]]
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
+ARTICLES = frozenset(("a", "an", "the", "this"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,10 @@ class Endpoint:
     `scope` None: any valid key; `policy` names a narrower rate policy; `errors` lists the codes besides those
     that every endpoint has; `location` is a template filled in from the answer: `/api/v1/documents/{id}`, and
     from the request's own path: `{path[id]}`;
-    `media` names what a handler may answer besides JSON, by returning a Response of its own.
+    `test_only`: to a live key it does not exist;
+    `deprecation`: it will go;
+    `media` names what a handler may answer besides JSON, by returning a Response of its own; `called` is its name
+    for programs where the summary makes none.
     """
 
     method: Method
@@ -54,6 +59,16 @@ class Endpoint:
     body_limit: Literal["file", "plain"] = "plain"
     location: str | None = None
     media: str | None = None
+    test_only: bool = False
+    called: str = ""
+    deprecation: Deprecation | None = None
+
+    @property
+    def name(self) -> str:
+        """What a program calls it: `called`, or the words of the summary without articles."""
+        words = [word for word in self.summary.split() if word not in ARTICLES]
+        joined = "".join(word[0].upper() + word[1:].lower() for word in words)
+        return self.called or joined[:1].lower() + joined[1:] or self.handler.__name__
 
 
 @dataclass(frozen=True)

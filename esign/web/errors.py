@@ -1,13 +1,14 @@
 """The one place where a failure becomes an answer (contract 6)."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Scope
 
 from esign.core.errors import Problem
 from esign.web.answer import JSON, Answer, pairs
@@ -39,39 +40,43 @@ def headers(problem: Problem) -> Iterator[tuple[str, str]]:
 
 def unexpected(error: Exception, request_id: str) -> Answer:
     """What nobody foresaw: the log gets the traceback, the caller only the request id."""
-    log.error("request %s failed", request_id, exc_info=error)
+    log_unexpected(error, request_id)
     return answer(Problem("internal_error"), request_id)
 
 
-def response(problem: Problem, request_id: str) -> Response:
+def log_unexpected(error: Exception, request_id: str) -> None:
+    log.error("request %s failed", request_id, exc_info=error)
+
+
+def as_json(scope: Scope, problem: Problem) -> Response:
     """The same for those who answer with a Starlette response."""
-    made = answer(problem, request_id)
+    made = answer(problem, str(scope.get("esign.request_id", "")))
     shown = Response(made.body, made.status)
     shown.raw_headers = [JSON, *(h for h in shown.raw_headers if h[0] == b"content-length")]
     shown.raw_headers += [*API_HEADERS, *made.headers]
     return shown
 
 
-def _problem(request: Request, error: Problem) -> Response:
-    return response(error, request_id(request))
+def handlers(refuse: Callable[[Scope, Problem], Response] = as_json) -> dict[Any, Any]:
+    """`exception_handlers` of the Starlette application that holds the pages."""
 
+    def refused(request: Request, error: Problem) -> Response:
+        request.scope["esign.problem"] = error
+        return refuse(request.scope, error)
 
-def _unrouted(request: Request, error: HTTPException) -> Response:
-    """An unknown path or method is `not_found`, with the methods that the path does know (contract 3.1)."""
-    code = "not_found" if error.status_code in (404, 405) else "invalid_request"
-    allow = (error.headers or {}).get("Allow")
-    return response(Problem(code, headers={"Allow": allow} if allow else None), request_id(request))
+    def unrouted(request: Request, error: HTTPException) -> Response:
+        """An unknown path or method is `not_found`, with the methods that the path does know (contract 3.1)."""
+        code = "not_found" if error.status_code in (404, 405) else "invalid_request"
+        allow = (error.headers or {}).get("Allow")
+        return refuse(request.scope, Problem(code, headers={"Allow": allow} if allow else None))
 
+    def failed(request: Request, error: Exception) -> Response:
+        """The error goes on to the guard, which writes it down."""
+        return refuse(request.scope, Problem("internal_error"))
 
-def _unexpected(request: Request, error: Exception) -> Response:
-    """The error goes on to the guard, which writes it down."""
-    return response(Problem("internal_error"), request_id(request))
+    return {Problem: refused, HTTPException: unrouted, Exception: failed}
 
 
 def request_id(request: Request) -> str:
     """The id that the guard gave to this request."""
     return str(request.scope.get("esign.request_id", ""))
-
-
-HANDLERS: dict[Any, Any] = {Problem: _problem, HTTPException: _unrouted, Exception: _unexpected}
-"""`exception_handlers` of the Starlette application that holds the pages."""

@@ -6,11 +6,12 @@ It names every request (`X-Request-Id`), finds out whose it is, and writes one l
 import asyncio
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
 
 import orjson
 from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from esign.clock import Clock
@@ -35,7 +36,7 @@ HOST = re.compile(rb"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?", re.IGNORECAS
 TRICKS = re.compile(rb"//|/(\.|%2e){1,2}(/|$)|%00|[\x00-\x20\x7f-\xff\\]|%(?![0-9a-f]{2})", re.IGNORECASE)
 LONG_SEGMENT = re.compile(r"/[^/]{16,}")
 PAIRS = [first + second for first in CROCKFORD for second in CROCKFORD]
-LINK = re.compile(r"^/(s|download)/[^/]+")
+LINK = re.compile(r"^/(s|h|download|set-up|invitation|password)/[^/]+")
 
 
 class Guard:
@@ -48,8 +49,10 @@ class Guard:
         hosts: Iterable[str],
         clock: Clock,
         proxies: Proxies | None = None,
+        refuse: Callable[[Scope, Problem], Response] = errors.as_json,
     ) -> None:
         self._app = app
+        self._refuse = refuse
         self._hosts = LOOPBACK | {bracketed(host).lower().encode() for host in hosts}
         self._clock = clock
         self._proxies = proxies or Proxies()
@@ -84,15 +87,16 @@ class Guard:
             await self._app(scope, receive, named)
         except asyncio.CancelledError:  # the server stops, and this request has had its time
             if not status:
-                await errors.answer(Problem("unavailable", retry_after=1), request_id).send(named, [CLOSE])
+                gone = Problem("unavailable", retry_after=1, headers={"Connection": "close"})
+                await self._refuse(scope, gone)(scope, receive, named)
         except ClientDisconnect:
             log.debug("request %s: the client left", request_id)
         except Problem as problem:
-            await errors.answer(problem, request_id).send(named)
+            await self._refuse(scope, problem)(scope, receive, named)
         except Exception as error:
-            answer = errors.unexpected(error, request_id)
+            errors.log_unexpected(error, request_id)
             if not status:
-                await answer.send(named)
+                await self._refuse(scope, Problem("internal_error"))(scope, receive, named)
             elif not complete:
                 raise Broken from None
         finally:

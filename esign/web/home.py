@@ -1,4 +1,4 @@
-"""The few public pages around the signing pages: the start page, and what the certificate page's code leads to."""
+"""The few public pages around the signing pages: what the certificate page's code leads to."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,9 +11,6 @@ from esign.web.pages import Pages, attachment
 def routes(runtime: Runtime, pages: Pages) -> list[Route]:
     """Made over the open tools: the authority's certificate is handed out from here."""
 
-    async def start(request: Request) -> Response:
-        return pages.page("home/start.html", {})
-
     async def verify(request: Request) -> Response:
         return pages.page("home/verify.html", {})
 
@@ -22,7 +19,6 @@ def routes(runtime: Runtime, pages: Pages) -> list[Route]:
         return attachment("esign-authority.cer", runtime.roots[0], "application/pkix-cert")
 
     return [
-        Route("/", start),
         Route("/verify", verify),
         Route("/verify/{document_id}", verify),
         Route("/authority.cer", authority),

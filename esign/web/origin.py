@@ -1,8 +1,12 @@
-"""Whose address a request comes from, when it may have come through proxies (reliability.md 6.3)."""
+"""Where a request comes from: whose address, through whatever proxies, and which site's page (reliability.md 6.3)."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+from starlette.requests import Request
+
+from esign.core.errors import Problem
 
 USER_AGENT_LENGTH = 512
 
@@ -61,6 +65,22 @@ def household(text: str) -> str:
     if isinstance(address, IPv6Address):
         return str(IPv6Network((int(address) >> 64 << 64, 64)))
     return text
+
+
+def same_origin(request: Request) -> None:
+    """Refuse what another site's page sent; a program that is no browser names no origin.
+
+    A proxy may have put the host that it asks in place of the one that the browser knows.
+    """
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    own = request.headers.get("host"), host_of(request.app.state.runtime.config.server.base_url)
+    if site not in (None, "same-origin") or (origin is not None and host_of(origin) not in own):
+        raise Problem("invalid_request", "This can only be sent from the page itself.")
+
+
+def host_of(origin: str) -> str:
+    """Host and port of `https://sign.example.com:8443`, whatever else the text may be."""
+    return origin.partition("://")[2]
 
 
 def user_agent(value: bytes | None) -> str | None:

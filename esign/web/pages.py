@@ -6,6 +6,7 @@ other by relative paths and be kept for ever.
 
 import gzip
 import hashlib
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,17 +15,21 @@ from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
-from esign.web.security import FILE_POLICY, PAGE_HEADERS, PLAIN_POLICY, POLICY
+from esign.web.body import apart
+from esign.web.security import FILE_POLICY, PAGE_HEADERS, PLAIN_POLICY, page_headers
 
 HERE = Path(__file__).parent
 FONTS = HERE.parent / "pdf" / "fonts"
 
 FOR_EVER = "public, max-age=31536000, immutable"
+FOR_AN_HOUR = "public, max-age=3600"
 MEDIA = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -69,30 +74,63 @@ class Assets:
         asset = self.files.get(request.path_params["name"])
         if asset is None or request.path_params["digest"] != self.digest:
             raise HTTPException(404)
-        headers = {
-            "Cache-Control": FOR_EVER,
-            "X-Content-Type-Options": "nosniff",
-            "Cross-Origin-Resource-Policy": "same-origin",
-            "Content-Security-Policy": PLAIN_POLICY,
-            "Vary": "Accept-Encoding",
-        }
-        body = asset.plain
-        if asset.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
-            body, headers["Content-Encoding"] = asset.packed, "gzip"
-        return Response(body, headers=headers, media_type=asset.media)
+        return sent(request, asset, FOR_EVER, "same-origin")
+
+    async def embed(self, request: Request) -> Response:
+        """The script that pages of other applications load, at an address that stays."""
+        return sent(request, self.files["embed.js"], FOR_AN_HOUR, "cross-origin")
+
+
+def sent(request: Request, asset: Asset, kept: str, readers: str) -> Response:
+    """`kept` is for caches; `readers` says whether pages of other sites may use it."""
+    headers = {
+        "Cache-Control": kept,
+        "X-Content-Type-Options": "nosniff",
+        "Cross-Origin-Resource-Policy": readers,
+        "Content-Security-Policy": PLAIN_POLICY,
+        "Vary": "Accept-Encoding",
+    }
+    body = asset.plain
+    if asset.packed is not None and takes_gzip(request.scope):
+        body, headers["Content-Encoding"] = asset.packed, "gzip"
+    return Response(body, headers=headers, media_type=asset.media)
 
 
 def _files() -> Iterator[tuple[str, Asset]]:
     for path in (HERE / "static").rglob("*.*"):
         yield path.relative_to(HERE / "static").as_posix(), _asset(path)
-    for path in FONTS.glob("EsignHand*.ttf"):  # the very files that the seal draws with
-        yield f"fonts/{path.name}", _asset(path)
+    for path in (*FONTS.glob("EsignHand*.ttf"), *FONTS.glob("Noto*-Regular.ttf")):
+        yield f"fonts/{path.name}", _asset(path)  # the very files that the seal draws with
+
+
+# What is written for people: comments that fill their lines, any in a style sheet; and what stands before a line.
+UNSENT = {
+    ".css": re.compile(rb"/\*.*?\*/|^[ \t]+|\n(?=\s*\n)", re.MULTILINE | re.DOTALL),
+    ".js": re.compile(rb"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)\n|^[ \t]+", re.MULTILINE | re.DOTALL),
+}
 
 
 def _asset(path: Path) -> Asset:
     plain = path.read_bytes()
-    packed = gzip.compress(plain, 6, mtime=0)
+    if unsent := UNSENT.get(path.suffix):
+        plain = unsent.sub(b"", plain)
+    packed = gzip.compress(plain, 9, mtime=0)
     return Asset(MEDIA[path.suffix], plain, packed if len(packed) < 0.9 * len(plain) else None)
+
+
+class Page(HTMLResponse):
+    """Goes out packed to whoever takes that: nothing of a request is repeated in it, so its length tells nothing."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.headers["Vary"] = "Accept-Encoding"
+        if takes_gzip(scope):
+            self.body = await apart(self.body, gzip.compress, self.body, 6, mtime=0)
+            self.headers["Content-Encoding"], self.headers["Content-Length"] = "gzip", str(len(self.body))
+        await super().__call__(scope, receive, send)
+
+
+def takes_gzip(scope: Scope) -> bool:
+    return "gzip" in Headers(scope=scope).get("accept-encoding", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +155,13 @@ class Pages:
         return cls(environment, assets)
 
     def page(self, template: str, context: Mapping[str, Any]) -> HTMLResponse:
-        """The template as a page of its own nonce; always 200, a state is not an error."""
+        """The template as a page of its own nonce; always 200, a state is not an error.
+
+        Who may frame it stands as `ancestors` in the context; nobody may where it does not.
+        """
         nonce = secrets.token_urlsafe(16)
         text = self.environment.get_template(template).render(context, nonce=nonce)
-        policy = {"Content-Security-Policy": POLICY.format(nonce=nonce)}
-        return HTMLResponse(text, headers={**PAGE_HEADERS, **policy})
+        return Page(text, headers=page_headers(nonce, context.get("ancestors", ())))
 
 
 def attachment(file_name: str, content: bytes, media: str = "application/pdf") -> Response:

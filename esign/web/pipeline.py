@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from esign.core.apikey import ApiKey
+from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.runtime import Runtime
 from esign.store.idempotency import Taken
@@ -76,6 +77,8 @@ class Api:
         except Exception as error:
             answer = errors.unexpected(error, scope["esign.request_id"])
         rates = ratelimit.headers(standings)
+        if (deprecation := scope.get("esign.deprecation")) is not None:
+            rates += deprecation.headers()
         if isinstance(answer, Response):
             await answer(scope, receive, dressing(send, rates))
         elif incoming.too_large:
@@ -107,6 +110,12 @@ class Api:
         if route is None:
             raise Problem("not_found", headers={"Allow": node.allow})
         endpoint = route.endpoint
+        if endpoint.test_only and key is not None and key.mode is Mode.LIVE:
+            raise Problem("not_found")
+        if endpoint.deprecation is not None:
+            if endpoint.deprecation.is_over(self._runtime.clock.now()):
+                raise Problem("not_found")
+            scope["esign.deprecation"] = endpoint.deprecation
         scope["esign.route"] = endpoint.path
         if key is not None and endpoint.scope is not None:
             auth.require(key, endpoint.scope)
@@ -179,7 +188,7 @@ async def received(
         incoming.require_json()
         return await incoming.read(limit, large) or nothing
     raw = await incoming.read(limit, large)
-    if bytes(raw.strip()) in (b"", b"{}"):
+    if b"".join(raw.split()) in (b"", b"{}"):
         return nothing
     incoming.require_json()
     return raw
@@ -208,10 +217,11 @@ def every(scope: Scope, name: bytes) -> list[bytes]:
 
 def revision(headers: list[bytes]) -> int | None:
     """What `If-Match` asks for; `*` asks for nothing."""
-    if not headers or headers == [b"*"]:
+    values = [header.strip() for header in headers]
+    if not values or values == [b"*"]:
         return None
-    found = REVISION.fullmatch(headers[0].decode("latin-1"))
-    if found is None or len(headers) > 1:
+    found = REVISION.fullmatch(values[0].decode("latin-1"))
+    if found is None or len(values) > 1:
         raise Problem("invalid_request", 'If-Match takes one revision in quotes, such as "3", or *.')
     return int(found[1])
 

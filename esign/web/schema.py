@@ -29,11 +29,14 @@ from esign.core.instant import Instant
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
+# The same in the words of JSON Schema, whose escapes are those of ECMAScript.
+LINE = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$"
+LINES = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029]*$"
 UNKNOWN_MEMBERS = 100
 
 
-def refusal(rule: LiteralString, message: str, at: str = "") -> PydanticCustomError:
-    """What a validator raises: a rule of contract 6, what is wrong, and the member meant, if it is one."""
+def refusal(rule: LiteralString, message: str, at: str | tuple[str, ...] = "") -> PydanticCustomError:
+    """What a validator raises: a rule of contract 6, what is wrong, and the member or members meant, if any."""
     return PydanticCustomError(rule, "{message}", {"message": message, "at": at})
 
 
@@ -108,6 +111,9 @@ class Line:
             strict=True, strip_whitespace=True, min_length=self.least or None, max_length=self.most
         )
         return core_schema.no_info_before_validator_function(self.check, text)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        return {**handler(schema), "pattern": LINES if self.refused is CONTROL_BUT_LINES else LINE}
 
     def check(self, given: object) -> object:
         if isinstance(given, str) and self.refused.search(given):

@@ -86,7 +86,11 @@ def bind(host: str, port: int) -> socket.socket:
     """A listening socket; raises OSError that names the address."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family)
+        listener = socket.create_server(address[:2], family=family)
+        # Inherited by what it accepts: head and body are two writes, and the second must not wait for an answer to the
+        # first. asyncio sets it only where the socket knows that it is TCP, and this one does not say so.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listener
     except socket.gaierror as error:
         raise OSError(errno.EADDRNOTAVAIL, f"{host}: {error.strerror}") from error
     except OSError as error:

@@ -1,6 +1,6 @@
 """From what pydantic found wrong to the details of `invalid_request` (contract 6)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -45,6 +45,8 @@ FOUND: dict[str, tuple[str, str]] = {
     "string_pattern_mismatch": ("format", "Text of the form {pattern}."),
 }
 
+ONE = {"1 characters or more.": "1 character or more.", "1 entries or more.": "1 entry or more."}
+
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -63,10 +65,10 @@ def details(error: ValidationError, value: object) -> Iterator[Detail]:
     seen = set()
     for found in error.errors(include_url=False):
         rule, message = judge(found)
-        path = pointer(found, value)
-        if path not in seen:
-            seen.add(path)
-            yield Detail(path, message, rule)
+        for path in pointers(found, value):
+            if path not in seen:
+                seen.add(path)
+                yield Detail(path, message, rule)
 
 
 def judge(found: ErrorDetails) -> tuple[str, str]:
@@ -75,11 +77,13 @@ def judge(found: ErrorDetails) -> tuple[str, str]:
     rule, message = FOUND.get(found["type"], ("format", found["msg"] + "."))
     if rule == "enum" and found["type"] != "union_tag_invalid" and not isinstance(found["input"], str):
         rule = "type"
-    return rule, message.format_map(found.get("ctx", {}))
+    told = message.format_map(found.get("ctx", {}))
+    return rule, ONE.get(told, told)
 
 
-def pointer(found: ErrorDetails, value: Any) -> str:
-    """RFC 6901; steps that are no place in the body (the alternatives of a union) are left out."""
+def pointers(found: ErrorDetails, value: Any) -> Iterator[str]:
+    """RFC 6901, one for each member meant; steps that are no place in the body (the alternatives of a union)
+    are left out."""
     steps: list[str | int] = []
     places = found["loc"]
     for n, step in enumerate(places):
@@ -87,14 +91,23 @@ def pointer(found: ErrorDetails, value: Any) -> str:
         if last and found["type"] == "missing":
             steps.append(step)
         elif is_place(value, step) and (
-            last or places[n + 1] == "[key]" or isinstance(value[step], dict | list)
+            last
+            or places[n + 1] == "[key]"
+            or isinstance(value[step], dict | list)
+            or is_leaf(value, places[n + 1 :], found)
         ):
             steps.append(step)
             value = value[step]
     context = found.get("ctx", {})
-    if at := context.get("at") or context.get("discriminator", "").strip("'"):
-        steps.append(at)
-    return "".join("/" + str(step)[:200].replace("~", "~0").replace("/", "~1") for step in steps)
+    at = context.get("at") or context.get("discriminator", "").strip("'")
+    for member in at if isinstance(at, tuple) else (at,):
+        whole = [*steps, member] if member else steps
+        yield "".join("/" + str(step)[:200].replace("~", "~0").replace("/", "~1") for step in whole)
+
+
+def is_leaf(value: Any, after: Sequence[str | int], found: ErrorDetails) -> bool:
+    """Whether the steps `after` are alternatives of this scalar, not members beside it."""
+    return found["type"] != "missing" and not any(is_place(value, step) for step in after)
 
 
 def is_place(value: Any, step: str | int) -> bool:

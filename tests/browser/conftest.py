@@ -4,15 +4,16 @@ import asyncio
 import os
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
+from tests.browser.screens import SETTLED
 from tests.web.signing.client import LINK, application
 from tests.web.signing.port import MemoryPort
 
@@ -26,7 +27,9 @@ ARGS = [
     "--disable-sync",
 ]
 CHROMIUM = "/usr/bin/chromium"
-LEFT = "net::ERR_ABORTED"  # the page was left before its pictures came; no fault
+PATIENCE = 20_000  # ms until what is waited for counts as missing: a busy machine is no fault of the page
+expect.set_options(timeout=PATIENCE)
+LEFT = "net::ERR_ABORTED"  # the page was left before the answer came; no fault where nobody waits for it
 
 
 @contextmanager
@@ -60,6 +63,18 @@ def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def shot(shots: Path, request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
+    """Keeps a picture of what can be seen, once everything that moves has come to rest."""
+    screen = request.node.callspec.id if hasattr(request.node, "callspec") else "phone-light"
+
+    def take(page: Page, name: str) -> None:
+        page.evaluate(SETTLED)
+        page.screenshot(path=shots / f"{name}-{screen}.png", animations="disabled")
+
+    return take
+
+
 class Visits:
     """Opens links; remembers errors of the pages and failed requests: there must be none but what was excused."""
 
@@ -81,19 +96,22 @@ class Visits:
         dark: bool = False,
         excused: str | None = None,
         clock: bool = False,
+        locale: str = "en-GB",
         **more: Any,
     ) -> Page:
         context = self.browser.new_context(
             viewport={"width": width, "height": height},
-            device_scale_factor=2 if width < 600 else 1,
-            has_touch=width < 600,
             color_scheme="dark" if dark else "light",
-            locale="en-GB",
-            **more,
+            **{
+                "device_scale_factor": 2 if width < 600 else 1,
+                "has_touch": width < 600,
+                "locale": locale,
+                **more,
+            },
         )
         self.open.callback(context.close)
         page = context.new_page()
-        page.set_default_timeout(5_000)
+        page.set_default_timeout(PATIENCE)
 
         def say(text: str) -> None:
             if not (excused and excused in text):
@@ -104,7 +122,10 @@ class Visits:
                 say(message.text)
 
         def failed(request: Request) -> None:
-            if request.resource_type != "image" or request.failure != LEFT:
+            unawaited = request.resource_type in ("image", "script", "document") or request.url.endswith(
+                ("/view", "/draft", "/mark.svg")
+            )
+            if not unawaited or request.failure != LEFT:
                 say(f"Failed to load resource: {request.url}: {request.failure}")
 
         page.on("console", heard)
@@ -113,6 +134,9 @@ class Visits:
         if clock:
             page.clock.install()
         page.goto(address)
+        if (begun := page.locator("#dock-text")).count():  # a press before the script has begun is lost
+            with suppress(AssertionError):
+                expect(begun).not_to_be_empty(timeout=5_000)
         return page
 
 

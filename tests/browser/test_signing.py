@@ -3,13 +3,13 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from esign.core.document import FieldType, Mode, Status
 from esign.core.errors import Detail, Problem
+from tests.browser.screens import SCREENS
 from tests.web.signing.port import (
     STATES,
     MemoryPort,
@@ -21,32 +21,6 @@ from tests.web.signing.port import (
 
 Visit = Callable[..., Page]
 REFUSED = "Failed to load resource"  # the browser's own line about an answer that is not 2xx
-SETTLED = """async () => {
-  await Promise.all(document.getAnimations()
-    .filter((one) => one.effect.getTiming().iterations === 1).map((one) => one.finished));
-  for (let still = 0, at = -1; still < 8; await new Promise(requestAnimationFrame)) {
-    still = at === scrollY ? still + 1 : 0;
-    at = scrollY;
-  }
-}"""
-SCREENS = [
-    pytest.param({"width": 360, "height": 740}, id="phone-light"),
-    pytest.param({"width": 360, "height": 740, "dark": True}, id="phone-dark"),
-    pytest.param({"width": 1280, "height": 800}, id="desk-light"),
-    pytest.param({"width": 1280, "height": 800, "dark": True}, id="desk-dark"),
-]
-
-
-@pytest.fixture
-def shot(shots: Path, request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
-    """Keeps a picture of what can be seen, once everything that moves has come to rest."""
-    screen = request.node.callspec.id if hasattr(request.node, "callspec") else "phone-light"
-
-    def take(page: Page, name: str) -> None:
-        page.evaluate(SETTLED)
-        page.screenshot(path=shots / f"{name}-{screen}.png", animations="disabled")
-
-    return take
 
 
 def step(page: Page, control: str) -> None:
@@ -236,6 +210,7 @@ def one_text(**more: object) -> MemoryPort:
 
 
 def to_the_review(page: Page, town: str = "Harrowgate") -> None:
+    expect(page.locator("#dock-text")).not_to_be_empty()  # by the script, which hears presses from then on
     page.locator("[data-action=sign]:visible").click()
     page.locator("[data-field=fld_town]").fill(town)
     step(page, "fld_signature")
@@ -263,9 +238,8 @@ def test_what_the_service_refuses_is_told_at_the_field_and_in_a_summary_and_noth
     shot(page, "refused-summary")
     town.fill("Harrowgate")
     expect(page.locator("#problems")).to_be_hidden()
-    page.locator("[data-action=next]:visible").click()
     expect(page.locator("#f-fld_signature img")).to_be_visible()
-    page.locator("[data-action=next]:visible").click()
+    page.get_by_role("button", name="Review and finish").click()
     expect(page.locator("[data-action=consent]")).to_be_checked()
     page.locator("[data-action=finish]").click()
     expect(page.locator("body")).to_have_attribute("data-state", "waiting")
@@ -445,7 +419,7 @@ def test_a_seal_that_takes_long_is_called_safe(visit: Visit, shot: Callable[[Pag
 def test_only_a_page_with_a_script_counts_as_viewed(visit: Visit) -> None:
     port = MemoryPort()
     page = visit(port, java_script_enabled=False, excused=": csp")
-    expect(page.locator("noscript")).to_be_visible()
+    expect(page.locator(".ask noscript")).to_be_visible()
     assert port.calls == []
 
 
@@ -463,8 +437,7 @@ def test_the_journey_can_be_made_with_the_keyboard_alone(visit: Visit) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("[data-field=fld_signature]")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator("#tab-draw")).to_be_focused()
-    page.keyboard.press("ArrowRight")
+    expect(page.locator("#tab-type")).to_be_focused()
     page.keyboard.press("Tab")
     expect(page.locator("#typed-text")).to_be_focused()
     page.keyboard.press("Enter")

@@ -1,3 +1,7 @@
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
 import pytest
 
 from esign.config import Config
@@ -122,3 +126,51 @@ async def test_the_last_use_is_written_once_a_minute(world: World) -> None:
     assert await used() == (START, "127.0.0.1")
     world.tools.clock.at = 60
     assert await used() == (START + MINUTE, "127.0.0.1")
+
+
+@asynccontextmanager
+async def statements(world: World) -> AsyncIterator[list[str]]:
+    """Everything that any connection to the database is asked meanwhile; no worker runs here."""
+    db = world.tools.db
+    asked: list[str] = []
+
+    async def tell(listen: Callable[[str], None] | None) -> None:
+        for reader in (*db._readers._connections, db.points._connection):
+            assert reader is not None
+            reader.set_trace_callback(listen)
+        await db._writer.set_trace_callback(listen)  # type: ignore[arg-type]  # None ends it, as in sqlite3
+
+    await tell(asked.append)
+    try:
+        yield asked
+    finally:
+        await tell(None)
+
+
+async def test_a_request_costs_one_indexed_read_of_its_key_and_no_write(world: World) -> None:
+    assert (await world.ask("GET", THING)).status == 200
+    await world.api.settle()  # the use of a key is noted once a minute
+    for method, path, body in (("GET", THING, None), ("GET", "/api/v1/nowhere", None), ("POST", THING, {})):
+        async with statements(world) as asked:
+            await world.ask(method, path, body)
+            await world.api.settle()
+        [sql] = asked
+        assert "FROM api_key" in sql
+        plan = await world.tools.db.all(f"EXPLAIN QUERY PLAN {sql}")
+        assert all(row["detail"].startswith("SEARCH ") for row in plan)
+
+
+async def test_a_key_that_is_none_costs_no_statement_and_an_unknown_one_a_single_read(world: World) -> None:
+    for key, reads in (("esk_live_" + "0" * 36, 0), ("x" * 10_240, 0), (UNKNOWN, 1)):
+        async with statements(world) as asked:
+            assert (await world.ask("GET", THING, key=key)).status == 401
+        assert len(asked) == reads
+
+
+async def test_a_bad_shape_is_refused_within_five_milliseconds(world: World) -> None:
+    loop, waits = asyncio.get_running_loop(), []
+    for _ in range(51):
+        began = loop.time()
+        assert (await world.ask("GET", THING, key="esk_live_" + "x" * 36)).status == 401
+        waits.append(loop.time() - began)
+    assert sorted(waits)[25] < 0.005

@@ -26,7 +26,7 @@ async def breaks(request: Request) -> Response:
 
 PAGES = Starlette(
     routes=[Route("/page", page), Route("/refuses", refuses), Route("/breaks", breaks)],
-    exception_handlers=errors.HANDLERS,
+    exception_handlers=errors.handlers(),
 )
 
 

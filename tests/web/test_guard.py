@@ -170,6 +170,9 @@ async def test_one_line_of_json_tells_of_each_request_and_of_no_secret(
         ("/s/abc", "/s/***"),
         ("/download/" + "a" * 43, "/download/***"),
         ("/api/v1/documents/doc_01kzt0v8q3e5m7p9r1s3t5v7w9/send", "/api/v1/documents/***/send"),
+        ("/set-up/abc", "/set-up/***"),
+        ("/invitation/abc", "/invitation/***"),
+        ("/password/abc", "/password/***"),
         ("/healthz", "/healthz"),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 from esign.config import Config
 from esign.core.apikey import Scope
 from esign.core.document import Mode
+from esign.web.ratelimit import Uploads
 from tests.web.wire import Wire, request
 from tests.web.world import START, World
 
@@ -115,6 +116,11 @@ async def test_query_parameters_are_checked_by_name(
     assert (await world.ask("GET", f"{THINGS}?{query}")).places == places
 
 
+async def test_what_is_wrong_with_a_query_speaks_of_parameters(world: World) -> None:
+    [detail] = (await world.ask("GET", f"{THINGS}?colour=red")).json["error"]["details"]
+    assert detail["message"] == "There is no such parameter."
+
+
 async def test_an_endpoint_without_parameters_refuses_any(world: World) -> None:
     assert (await world.ask("GET", f"{THINGS}/thg_1?x=1")).places == {("?x", "unknown_member")}
     assert (await world.ask("POST", THINGS + "?x=1", {"title": "a"})).places == {("?x", "unknown_member")}
@@ -141,8 +147,8 @@ async def test_any_other_media_type_is_refused(world: World, media: str) -> None
 async def test_where_no_body_is_taken_an_empty_one_is_fine_whatever_it_calls_itself(
     world: World, body: bytes | None
 ) -> None:
-    media = "application/json" if body == b" { } " else "text/plain"
-    assert (await world.ask("POST", f"{THINGS}/thg_1/send", body, f"Content-Type: {media}")).status == 200
+    for media in ("application/json", "text/plain"):
+        assert (await world.ask("POST", f"{THINGS}/thg_1/send", body, f"Content-Type: {media}")).status == 200
 
 
 async def test_where_no_body_is_taken_members_are_unknown(world: World) -> None:
@@ -155,7 +161,8 @@ async def test_the_body_of_a_get_is_ignored(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "status"), [('"3"', 200), ("*", 200), ('"4"', 409), ("3", 400), ('W/"3"', 400)]
+    ("value", "status"),
+    [('"3"', 200), ('"3" ', 200), ("*", 200), ("* ", 200), ('"4"', 409), ("3", 400), ('W/"3"', 400)],
 )
 async def test_if_match_takes_one_revision(world: World, value: str, status: int) -> None:
     assert (await world.ask("POST", f"{THINGS}/thg_1/send", None, f"If-Match: {value}")).status == status
@@ -273,3 +280,59 @@ async def test_a_test_installation_knows_no_live_key(world: World) -> None:
     assert (await world.ask("GET", f"{THINGS}/thg_1")).code == "invalid_api_key"
     test_key = await world.add_key(mode=Mode.TEST)
     assert (await world.ask("GET", f"{THINGS}/thg_1", key=test_key)).status == 200
+
+
+async def test_the_second_half_of_an_answer_does_not_wait_for_the_client(world: World) -> None:
+    """Head and body are two writes: held back until the first is acknowledged, each answer would take 40 ms."""
+    wire = await Wire.open(world.port)
+    loop = asyncio.get_running_loop()
+    spent = []
+    for _ in range(30):
+        began = loop.time()
+        await wire.write(request("GET", "/api/v1/things/thg_1", None, f"Authorization: Bearer {world.key}"))
+        await wire.read()
+        spent.append(loop.time() - began)
+    await wire.close()
+    assert sorted(spent)[15] < 0.03
+
+
+async def test_a_key_sends_four_large_bodies_at_once_and_all_keys_eight(world: World) -> None:
+    """What waits begins as soon as another ends, or is told to come again when nobody makes room."""
+    keys = [world.key, await world.add_key(), await world.add_key()]
+    body = json.dumps({"file": "A" * 2**20}).encode()
+    sending = [await begin(world, keys[n // 4], len(body)) for n in range(8)]
+    fifth, ninth = await begin(world, keys[0], len(body)), await begin(world, keys[2], len(body))
+    await fifth.write(body)
+    await ninth.write(body)
+    for wire in (fifth, ninth):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(wire.read(), 0.2)
+    assert (await world.ask("POST", "/api/v1/files", {"file": "small"})).status == 200
+    for place, waiting in ((0, fifth), (4, ninth)):
+        await sending[place].write(body)
+        assert (await sending[place].read()).status == 200
+        assert (await waiting.read()).status == 200
+    for wire in (*sending, fifth, ninth):
+        await wire.close()
+
+
+async def test_who_finds_no_room_for_a_large_body_in_time_is_told_when_to_come_again(world: World) -> None:
+    world.api._uploads = Uploads(patience=0.1)
+    sending = [await begin(world, world.key, 2**21) for _ in range(4)]
+    late = await begin(world, world.key, 2**21)
+    seen = await asyncio.wait_for(late.read(), 5)
+    assert (seen.status, seen.code, seen.headers["retry-after"]) == (429, "rate_limited", "5")
+    for wire in (*sending, late):
+        await wire.close()
+    await asyncio.sleep(0.1)
+    body = {"file": "A" * 2**20}
+    assert (await world.ask("POST", "/api/v1/files", body)).status == 200  # who left has left its place too
+
+
+async def begin(world: World, key: str, size: int) -> Wire:
+    """The head of a large upload, and none of its body."""
+    head = ("Content-Type: application/json", f"Authorization: Bearer {key}", f"Content-Length: {size}")
+    wire = await Wire.open(world.port)
+    await wire.write(request("POST", "/api/v1/files", None, *head))
+    await asyncio.sleep(0.01)
+    return wire

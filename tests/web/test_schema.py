@@ -1,10 +1,26 @@
+import re
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import Field
+from pydantic import Field, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
 from esign.core.errors import Problem
-from esign.web.schema import Email, Line, Moment, Multiline, Patch, Query, Reply, Schema, Timestamp, refusal
+from esign.web.api.rules import FILE_NAME, Once, file_name
+from esign.web.schema import (
+    LINE,
+    LINES,
+    Email,
+    Line,
+    Moment,
+    Multiline,
+    Patch,
+    Query,
+    Reply,
+    Schema,
+    Timestamp,
+    refusal,
+)
 from esign.web.validation import check
 
 
@@ -30,6 +46,7 @@ class Drawing(Schema):
     tags: dict[Annotated[str, Field(pattern="^[a-z]+$")], Annotated[str, Line(0, 3)]] = Field(
         default_factory=dict
     )
+    answers: dict[str, str | bool] = Field(default_factory=dict)
 
 
 class Change(Patch):
@@ -77,6 +94,12 @@ def test_a_wrong_member_is_named_with_its_rule(member: str, value: Any, rule: st
     assert problems({member: value}) == {(path, rule)}
 
 
+def test_one_is_told_in_the_singular() -> None:
+    with pytest.raises(Problem) as problem:
+        check(Drawing, {"title": ""})
+    assert [detail.message for detail in problem.value.details] == ["1 character or more."]
+
+
 def test_problems_inside_alternatives_are_named_by_their_place_in_the_body() -> None:
     shapes = [
         {"type": "square"},
@@ -96,6 +119,10 @@ def test_problems_inside_alternatives_are_named_by_their_place_in_the_body() -> 
 
 def test_keys_and_values_of_a_map_are_named() -> None:
     assert problems({"tags": {"A": "", "b": "1234"}}) == {("/tags/A", "format"), ("/tags/b", "length")}
+    assert problems({"answers": {"a": 1, "b": [], "c": True}}) == {
+        ("/answers/a", "type"),
+        ("/answers/b", "type"),
+    }
 
 
 def test_at_most_a_hundred_problems_are_told() -> None:
@@ -193,3 +220,34 @@ def test_the_schema_says_what_the_checks_do() -> None:
     members = Both.model_json_schema()["properties"]
     assert (members["line"]["minLength"], members["line"]["maxLength"]) == (1, 5)
     assert members["mail"]["format"] == "email"
+
+
+@pytest.mark.parametrize(("kind", "pattern"), [(Line(), LINE), (Multiline(20), LINES)], ids=["line", "lines"])
+def test_the_pattern_in_the_description_says_which_characters_are_taken(kind: Line, pattern: str) -> None:
+    described = TypeAdapter(Annotated[str, kind]).json_schema()
+    assert described["pattern"] == pattern
+    for number in (*range(0x100), 0x2027, 0x2028, 0x2029, 0x202A, 0x1F600):
+        text = f"a{chr(number)}b"
+        try:
+            taken = kind.check(text) == text
+        except PydanticCustomError:
+            taken = False
+        assert taken == bool(re.search(pattern, text)), hex(number)
+
+
+def test_a_list_without_doubles_says_so() -> None:
+    names = TypeAdapter(Annotated[list[str], Once()])
+    assert names.json_schema()["uniqueItems"] is True
+    assert names.validate_python(["a", "b"]) == ["a", "b"]
+    with pytest.raises(ValidationError):
+        names.validate_python(["a", "a"])
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a/b.pdf", "a\\b.pdf", "a b.pdf", "é.pdf"])
+def test_the_pattern_of_a_file_name_is_its_rule(name: str) -> None:
+    pattern = str(FILE_NAME["pattern"])
+    try:
+        taken = file_name(name) == name
+    except PydanticCustomError:
+        taken = False
+    assert taken == bool(re.search(pattern, name))

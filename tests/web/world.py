@@ -194,12 +194,13 @@ class World:
         self.organisation = new_id("org", START)
         self.port = 0
         self.key = ""
+        self.endpoints = ENDPOINTS
         self.serves(config)
 
     def serves(self, config: Config) -> None:
         """Build the application anew, with other settings; everything counted so far is forgotten."""
         self.tools.config = config
-        self.api = Api(cast(Runtime, self.tools), ENDPOINTS)
+        self.api = Api(cast(Runtime, self.tools), self.endpoints)
         self.app: ASGIApp = Guard(self.api, hosts=["sign.example.com"], clock=self.tools.clock)
 
     def renew(self, config: Config) -> None:

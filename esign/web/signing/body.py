@@ -5,13 +5,16 @@ from typing import Any
 
 from starlette.requests import Request
 
+from esign.core.draft import Given
 from esign.core.errors import Detail, Problem
 from esign.core.value import CONTROL_BUT_LINES
 from esign.web import strict_json
 from esign.web.body import Incoming, apart
+from esign.web.origin import same_origin
 
 LIMIT = 2 * 2**20
 REASON = 1_000
+LONGEST_CODE = 200
 
 
 async def read(request: Request, *members: str) -> Mapping[str, Any]:
@@ -25,22 +28,6 @@ async def read(request: Request, *members: str) -> Mapping[str, Any]:
         if name not in members:
             raise refused(f"/{name[:200]}", "There is no such member.", "unknown_member")
     return given
-
-
-def same_origin(request: Request) -> None:
-    """Refuse what another site's page sent; a program that is no browser names no origin.
-
-    A proxy may have put the host that it asks in place of the one that the browser knows.
-    """
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    own = request.headers.get("host"), host_of(request.app.state.runtime.config.server.base_url)
-    if site not in (None, "same-origin") or (origin is not None and host_of(origin) not in own):
-        raise Problem("invalid_request", "This can only be sent from the page itself.")
-
-
-def host_of(origin: str) -> str:
-    """Host and port of `https://sign.example.com:8443`, whatever else the text may be."""
-    return origin.partition("://")[2]
 
 
 async def content(request: Request) -> bytearray:
@@ -73,6 +60,37 @@ def shared(value: Any, values: Mapping[str, Any]) -> Any:
     return other if isinstance(other, dict) else value
 
 
+def draft(given: Mapping[str, Any]) -> tuple[int, dict[str, Given]]:
+    """The revision that the page has seen, and by field id what was entered since."""
+    since, values = given.get("since", 0), given.get("values", {})
+    if not is_count(since):
+        raise refused("/since", "A whole number is expected.", "type")
+    if not isinstance(values, dict):
+        raise refused("/values", "An object is expected.", "type")
+    for key, one in values.items():
+        if not isinstance(one, dict) or one.keys() != {"at", "value"} or not is_count(one["at"]):
+            raise refused(f"/values/{key[:200]}", "A value and its time are expected.", "type")
+    pictures = {key: one["value"] for key, one in values.items()}
+    return since, {key: Given(one["at"], shared(one["value"], pictures)) for key, one in values.items()}
+
+
+def is_count(given: Any) -> bool:
+    return type(given) is int and 0 <= given < 2**53
+
+
+def spread(values: Mapping[str, Given]) -> dict[str, Any]:
+    """As `draft` takes them: a picture that stands in several fields is written once."""
+    first: dict[str, str] = {}
+    out: dict[str, Any] = {}
+    for key, new in values.items():
+        value = new.value
+        if isinstance(value, dict) and "picture" in value:
+            owner = first.setdefault(value["picture"], key)
+            value = value if owner == key else {**value, "picture": owner}
+        out[key] = {"at": new.at, "value": value}
+    return out
+
+
 def reason(given: Mapping[str, Any]) -> str | None:
     text = given.get("reason")
     if text is None:
@@ -82,6 +100,21 @@ def reason(given: Mapping[str, Any]) -> str | None:
     if len(text.strip()) > REASON:
         raise refused("/reason", f"Please write at most {REASON:,} characters.", "length")
     return text.strip() or None
+
+
+def code(given: Mapping[str, Any]) -> str:
+    text = given.get("code")
+    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_CODE:
+        raise refused("/code", "Please enter your code.", "required")
+    return text
+
+
+def framed(given: Mapping[str, Any]) -> bool:
+    """Whether the page stands in one of another site, whose browser keeps cookies apart."""
+    value = given.get("framed", False)
+    if not isinstance(value, bool):
+        raise refused("/framed", "True or false.", "type")
+    return value
 
 
 def refused(path: str, message: str, rule: str) -> Problem:

@@ -1,36 +1,45 @@
 """What the page to sign shows: who asks, the facts, the people, the pages with their fields, and the form."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from markupsafe import Markup
 
-from esign.core import consent, effort
+from esign.core import consent, effort, lettering
 from esign.core.account import Organisation
-from esign.core.document import ACTING, Document, Mode, Page, Recipient, RecipientStatus
+from esign.core.document import ACTING, Document, Mode, Page, Recipient, RecipientStatus, Role, Status
+from esign.core.draft import Draft, Given, put_in
 from esign.core.instant import Instant, to_datetime
+from esign.core.language import LANGUAGES
 from esign.core.value import needs_signature
-from esign.web.signing.steps import Place, Step, letter_size, places, steps, written
+from esign.web.signing.body import spread
+from esign.web.signing.steps import Place, Step, places, steps, written
 from esign.web.signing.words import Words
 
 HANDS = "abc"
+PARTS = {Role.SIGNER: "sign", Role.APPROVER: "approve", Role.VIEWER: "read", Role.CC: "read"}
+ENDED = (Status.DECLINED, Status.EXPIRED, Status.CANCELLED)
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 DOTS_PER_POINT = 110 / 72  # of the page pictures
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What every page about a document needs; `locale` as it was asked for, `address` the link's path."""
+    """What every page about a document needs; `address` is the link's path.
+
+    `asked_at` is when its reader asked for a new link.
+    """
 
     document: Document
     recipient: Recipient
     organisation: Organisation
     words: Words
-    locale: str
     address: str
+    asked_at: Instant | None = None
 
     @property
     def zone(self) -> str:
@@ -58,6 +67,8 @@ def common(facts: Facts) -> dict[str, Any]:
     """The names that the frame of every page uses."""
     return {
         "t": facts.words,
+        "languages": LANGUAGES,
+        "part": PARTS[facts.recipient.role],
         "document": facts.document,
         "me": facts.recipient,
         "organisation": facts.organisation,
@@ -68,11 +79,24 @@ def common(facts: Facts) -> dict[str, Any]:
         "mark": initials(facts.organisation.name),
         "brand": brand(facts.organisation.colour),
         "test": facts.document.mode is Mode.TEST,
+        "ancestors": facts.organisation.embed_origins,
+        "outcome": outcome(facts),
     }
 
 
-def signing(facts: Facts, now: Instant) -> dict[str, Any]:
-    """Everything `sign.html` writes down."""
+def outcome(facts: Facts) -> str | None:
+    """What a page that embeds this one is told of the reader's part; None while there is something to do."""
+    document, me = facts.document, facts.recipient
+    if me.status is RecipientStatus.DECLINED:
+        return "declined"
+    if document.status in ENDED:
+        return "error"
+    done = me.status is RecipientStatus.COMPLETED or document.status is Status.COMPLETED
+    return "completed" if done else None
+
+
+def reading(facts: Facts, now: Instant) -> dict[str, Any]:
+    """Everything `document.html` writes down: what there is to read, and by whom it is filled in."""
     document, me, words = facts.document, facts.recipient, facts.words
     today = to_datetime(now).astimezone(ZoneInfo(facts.zone)).date()
     path = steps(me, words, facts.organisation.name, today)
@@ -91,40 +115,57 @@ def signing(facts: Facts, now: Instant) -> dict[str, Any]:
                 "number": n + 1,
                 "page": page,
                 "size": pixels(page),
+                "factors": lettering.factors(page.width, page.height),
                 "places": laid[n],
+                "filled": any(place.done for place in laid[n]),
                 "steps": on_page(path, n + 1),
             }
             for n, page in enumerate(document.file.pages)
         ],
+        "finished": len(document.finished()),
         "asked": asked,
-        "signature_apart": needs_signature(me),
-        "letter_size": letter_size,
-        "shown": lambda step: shown(step, words),
-        "consent": consent.text(facts.locale, document.title),
-        "consent_hash": consent.sha256(facts.locale),
-        "disclosure": consent.disclosure(facts.locale, facts.organisation.name),
-        "hands": HANDS,
+        "lettering": lettering,
+        "shown": shown,
     }
+
+
+def signing(facts: Facts, now: Instant, draft: Draft) -> dict[str, Any]:
+    """Everything `sign.html` writes down, for who signs and for who approves, with what they entered before."""
+    document, me, words = facts.document, facts.recipient, facts.words
+    return {
+        **reading(replace(facts, recipient=put_in(me, draft)), now),
+        "draft": news(now, draft.revision, draft.since(0)),
+        "signature_apart": needs_signature(me),
+        "consent": consent.text(words.locale, document.title, me.role),
+        "consent_hash": consent.sha256(words.locale, me.role),
+        "disclosure": consent.disclosure(words.locale, facts.organisation.name, me.role),
+        "hands": HANDS,
+        "script": {**words.script, **words.catalogue[f"script_{PARTS[me.role]}"]},
+    }
+
+
+def news(now: Instant, revision: int, values: Mapping[str, Given]) -> dict[str, Any]:
+    """A draft, or what is new of it, as the page's script reads it."""
+    return {"now": now, "revision": revision, "values": spread(values)}
 
 
 def on_page(path: tuple[Step, ...], number: int) -> list[Step]:
     return [step for step in path if step.field.page == number]
 
 
-def shown(step: Step, words: Words) -> str:
+def shown(step: Step) -> str:
     """The value of a fixed step as the document will show it."""
     if step.fixed and step.field.type == "date":
-        return written(step.value, step.field.options.get("format") or "YYYY-MM-DD", words)
+        return written(step.value, step.field.options.get("format") or "YYYY-MM-DD")
     return step.value
 
 
 def facts_line(facts: Facts, pages: int, fields: int) -> list[Markup]:
-    words = facts.words
-    line = [
-        words.count("pages", pages),
-        words.count("fields", fields) if fields else words("no_fields"),
-        words.count("minutes", effort.minutes(pages, fields)),
-    ]
+    words, part = facts.words, PARTS[facts.recipient.role]
+    line = [words.count("pages", pages)]
+    if fields or part == "sign":
+        line.append(words.count(f"fields_{part}", fields) if fields else words("no_fields"))
+    line.append(words.count("minutes", effort.minutes(pages, fields)))
     if facts.document.expires_at is not None:
         line.append(words("open_until", date=words.date(facts.document.expires_at, facts.zone)))
     return line
@@ -135,18 +176,19 @@ def people(facts: Facts) -> list[tuple[int, bool, Markup]]:
     lines = []
     for number, who in enumerate(facts.document.recipients):
         mine = who.id == facts.recipient.id
-        key = "you_sign" if mine else part(who, facts.recipient)
+        key = f"you_{PARTS[who.role]}" if mine else others(who, facts.recipient)
         lines.append((number % 8 + 1, mine, facts.words(key, name=who.name)))
     return lines
 
 
-def part(who: Recipient, me: Recipient) -> str:
+def others(who: Recipient, me: Recipient) -> str:
     """The sentence about somebody else."""
     if who.role not in ACTING:
         return "gets_copy"
+    when = "after" if who.order > me.order and me.acting else "too"
     if who.status is RecipientStatus.COMPLETED:
-        return "has_signed"
-    return "signs_after" if who.order > me.order else "signs_too"
+        when = "done"
+    return f"other_{PARTS[who.role]}_{when}"
 
 
 def avatar(facts: Facts) -> tuple[str, int | None]:

@@ -8,45 +8,84 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from esign.actions.signing import Visit
+from esign.actions.drafting import Kept
+from esign.actions.signing import Visit, Visitor
 from esign.core.document import Origin
-from esign.core.errors import Problem
+from esign.core.draft import Draft, Given
+from esign.core.errors import UnknownLink
+from esign.core.language import accepted
 from esign.web.pages import Pages, attachment
 from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
-from esign.web.signing import body, page, states
+from esign.web.signing import body, codes, cookies, page, states
 from esign.web.signing.words import Library
+
+CODE = ("dom.js", "code.js")
+READ = ("dom.js", "reading.js")
+RENEW = ("dom.js", "renew.js")
+SEALING = ("dom.js", "sealing.js")
+PATH = (
+    "dom.js",
+    "path.js",
+    "finish.js",
+    "checks.js",
+    "ink.js",
+    "draft.js",
+    "letters.js",
+    "pad.js",
+    "picture.js",
+    "reading.js",
+)
 
 
 class Port(Protocol):
     """What these pages need of `actions.signing`; `runtime` is the application's own."""
 
-    async def visit(self, runtime: Any, token: str) -> Visit: ...
+    async def visit(self, runtime: Any, visitor: Visitor) -> Visit: ...
 
-    async def view(self, runtime: Any, token: str, origin: Origin) -> Visit: ...
+    async def view(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit: ...
 
     async def complete(
-        self, runtime: Any, token: str, answers: Mapping[str, Any], consent: str, origin: Origin
+        self, runtime: Any, visitor: Visitor, answers: Mapping[str, Any], consent: str, origin: Origin
     ) -> Visit: ...
 
-    async def decline(self, runtime: Any, token: str, reason: str | None, origin: Origin) -> Visit: ...
+    async def decline(self, runtime: Any, visitor: Visitor, reason: str | None, origin: Origin) -> Visit: ...
 
-    async def page_image(self, runtime: Any, token: str, number: int) -> bytes | None: ...
+    async def original(self, runtime: Any, visitor: Visitor) -> tuple[str, bytes]: ...
 
-    async def original(self, runtime: Any, token: str) -> tuple[str, bytes]: ...
-
-    async def sealed(self, runtime: Any, token: str, origin: Origin) -> tuple[str, bytes]: ...
+    async def sealed(self, runtime: Any, visitor: Visitor, origin: Origin) -> tuple[str, bytes]: ...
 
 
-def routes(actions: Port, pages: Pages) -> list[Route]:
+class Proving(Protocol):
+    """What they need of `actions.proving`."""
+
+    async def send_code(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit: ...
+
+    async def authenticate(
+        self, runtime: Any, visitor: Visitor, given: str, origin: Origin
+    ) -> tuple[Visit, str]: ...
+
+
+class Drafting(Protocol):
+    """What they need of `actions.drafting`."""
+
+    async def entered(self, runtime: Any, seen: Visit) -> Draft: ...
+
+    async def keep(self, runtime: Any, visitor: Visitor, given: Mapping[str, Given], since: int) -> Kept: ...
+
+
+def routes(actions: Port, proving: Proving, drafting: Drafting, pages: Pages) -> list[Route]:
     """Every route of the signing pages."""
-    link = Link(actions, pages, Library.load())
+    link = Link(actions, proving, drafting, pages, Library.load())
     return [
+        Route("/embed.js", pages.assets.embed, methods=["GET"]),
         Route("/s/{token}", link.show, methods=["GET"]),
+        Route("/s/{token}/code", link.send_code, methods=["POST"]),
+        Route("/s/{token}/authenticate", link.authenticate, methods=["POST"]),
         Route("/s/{token}/view", link.view, methods=["POST"]),
+        Route("/s/{token}/draft", link.draft, methods=["POST"]),
         Route("/s/{token}/complete", link.complete, methods=["POST"]),
         Route("/s/{token}/decline", link.decline, methods=["POST"]),
         Route("/s/{token}/status", link.status, methods=["GET"]),
-        Route("/s/{token}/pages/{number:int}.webp", link.page_image, methods=["GET"]),
         Route("/s/{token}/original.pdf", link.original, methods=["GET"]),
         Route("/s/{token}/sealed.pdf", link.sealed, methods=["GET"]),
     ]
@@ -57,75 +96,102 @@ class Link:
     """The handlers, with what they share."""
 
     actions: Port
+    proving: Proving
+    drafting: Drafting
     pages: Pages
     library: Library
 
     async def show(self, request: Request) -> Response:
         """The link itself: 200 whatever its state, for whoever opens it, and nothing changes."""
-        seen = await self.actions.visit(runtime(request), token(request))
+        seen = await self.actions.visit(runtime(request), visitor(request))
+        wanted, browser = request.query_params.get("lang"), accepted(request.headers.get("accept-language"))
         if seen.document is None or seen.recipient is None or seen.organisation is None:
-            words = self.library.choose(None)
+            request.scope["esign.problem"] = UnknownLink()
+            words = self.library.choose(wanted, browser)
             return self.pages.page("signing/state.html", {"state": "unknown", **states.unknown(words)})
-        locale = seen.recipient.locale or seen.document.locale or seen.organisation.locale
-        words = self.library.choose(locale)
-        facts = page.Facts(seen.document, seen.recipient, seen.organisation, words, locale, request.url.path)
-        if seen.state == "open":
-            shown = page.signing(facts, runtime(request).clock.now())
-            return self.pages.page("signing/sign.html", {"state": "open", **shown})
-        return self.pages.page(
-            "signing/state.html", {"state": seen.state, **states.closed(facts, seen.state)}
+        named = (seen.recipient.locale, seen.document.locale, browser, seen.organisation.locale)
+        words = self.library.choose(wanted, *named)
+        facts = page.Facts(
+            seen.document, seen.recipient, seen.organisation, words, request.url.path, seen.asked_at
         )
+        now = runtime(request).clock.now()
+        if seen.standing is not None:
+            asked = codes.asking(facts, seen.standing, now)
+            return self.pages.page("signing/code.html", {"state": "code", "modules": CODE, **asked})
+        if seen.state == "open" and not seen.recipient.acting:
+            shown = page.reading(facts, now)
+            return self.pages.page("signing/read.html", {"state": "open", "modules": READ, **shown})
+        if seen.state == "open":
+            shown = page.signing(facts, now, await self.drafting.entered(runtime(request), seen))
+            return self.pages.page("signing/sign.html", {"state": "open", "modules": PATH, **shown})
+        closed = states.closed(facts, seen.state, seen.proven)
+        modules = RENEW if closed["may_renew"] else SEALING if seen.state == "sealing" else ("dom.js",)
+        return self.pages.page("signing/state.html", {"state": seen.state, "modules": modules, **closed})
+
+    async def send_code(self, request: Request) -> Response:
+        await body.read(request)
+        return state(await self.proving.send_code(runtime(request), visitor(request), origin(request)))
+
+    async def authenticate(self, request: Request) -> Response:
+        """A right code opens a session, which its browser keeps in a cookie."""
+        given = await body.read(request, "code", "framed")
+        code, framed = body.code(given), body.framed(given)
+        seen, session = await self.proving.authenticate(
+            runtime(request), visitor(request), code, origin(request)
+        )
+        answer = state(seen)
+        cookies.give(answer, runtime(request).config, session, framed=framed)
+        return answer
 
     async def view(self, request: Request) -> Response:
         await body.read(request)
-        return state(await self.actions.view(runtime(request), token(request), origin(request)))
+        return state(await self.actions.view(runtime(request), visitor(request), origin(request)))
+
+    async def draft(self, request: Request) -> Response:
+        """What was entered so far, taken; and what another tab or device entered meanwhile, told."""
+        since, given = body.draft(await body.read(request, "since", "values"))
+        kept = await self.drafting.keep(runtime(request), visitor(request), given, since)
+        return told({"state": kept.state, **page.news(kept.now, kept.revision, kept.values)})
 
     async def complete(self, request: Request) -> Response:
         given, consent = body.answers(await body.read(request, "answers", "consent"))
         return state(
-            await self.actions.complete(runtime(request), token(request), given, consent, origin(request))
+            await self.actions.complete(runtime(request), visitor(request), given, consent, origin(request))
         )
 
     async def decline(self, request: Request) -> Response:
         reason = body.reason(await body.read(request, "reason"))
-        return state(await self.actions.decline(runtime(request), token(request), reason, origin(request)))
+        return state(await self.actions.decline(runtime(request), visitor(request), reason, origin(request)))
 
     async def status(self, request: Request) -> Response:
-        return state(await self.actions.visit(runtime(request), token(request)))
-
-    async def page_image(self, request: Request) -> Response:
-        picture = await self.actions.page_image(
-            runtime(request), token(request), request.path_params["number"]
-        )
-        if picture is None:
-            raise Problem("not_found")
-        kept = {"Cache-Control": "private, max-age=86400, immutable"}
-        return Response(
-            picture,
-            media_type="image/webp",
-            headers={**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, **kept},
-        )
+        seen = await self.actions.visit(runtime(request), visitor(request))
+        if seen.document is None:
+            request.scope["esign.problem"] = UnknownLink()
+        return state(seen)
 
     async def original(self, request: Request) -> Response:
-        return attachment(*await self.actions.original(runtime(request), token(request)))
+        return attachment(*await self.actions.original(runtime(request), visitor(request)))
 
     async def sealed(self, request: Request) -> Response:
         if request.method == "HEAD":  # nothing is handed out, so nothing is noted
             return await self.status(request)
-        return attachment(*await self.actions.sealed(runtime(request), token(request), origin(request)))
+        return attachment(*await self.actions.sealed(runtime(request), visitor(request), origin(request)))
 
 
 def state(seen: Visit) -> Response:
-    headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY}
-    return JSONResponse({"state": seen.state}, headers=headers)
+    return told({"state": seen.state})
+
+
+def told(answer: Mapping[str, Any]) -> Response:
+    return JSONResponse(answer, headers={**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY})
 
 
 def runtime(request: Request) -> Any:
     return request.app.state.runtime
 
 
-def token(request: Request) -> str:
-    return str(request.path_params["token"])
+def visitor(request: Request) -> Visitor:
+    return Visitor(str(request.path_params["token"]), cookies.find(request, runtime(request).config))
 
 
 def origin(request: Request) -> Origin:

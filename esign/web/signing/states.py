@@ -7,8 +7,10 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
-from esign.core.document import Recipient, RecipientStatus
-from esign.web.signing.page import Facts, common, pixels
+from esign.core.document import Delivery, Recipient, RecipientStatus
+from esign.core.language import LANGUAGES
+from esign.core.renewing import may_ask
+from esign.web.signing.page import PARTS, Facts, common, pixels
 from esign.web.signing.words import Words
 
 
@@ -32,7 +34,7 @@ def not_yet(facts: Facts) -> dict[str, Any]:
     return {
         "view": "not_yet",
         "title": t("waiting_title"),
-        "lead": t("waiting_lead", names=who_signs(facts, t)),
+        "lead": t("waiting_lead", names=whose_turn(facts, t)),
         "steps": [*lines, Line("", t("step_seal_copies"), t("step_seal_copies_to"))],
     }
 
@@ -41,8 +43,8 @@ def done_waiting(facts: Facts) -> dict[str, Any]:
     t = facts.words
     return {
         "view": "done_waiting",
-        "title": t("done_waiting_title"),
-        "lead": t("done_waiting_lead", names=who_signs(facts, t), email=facts.recipient.email),
+        "title": t(f"done_waiting_title_{part(facts.recipient)}"),
+        "lead": t("done_waiting_lead", names=whose_turn(facts, t), email=facts.recipient.email),
         "steps": [
             *(line(facts, who) for who in acting(facts)),
             Line("", t("step_seal_copies"), t("step_seal_copies_to")),
@@ -53,17 +55,23 @@ def done_waiting(facts: Facts) -> dict[str, Any]:
 
 
 def sealing(facts: Facts) -> dict[str, Any]:
-    t = facts.words
+    """Being sealed, or late with it: an attempt has failed, and the next comes by itself."""
+    t, tried = facts.words, facts.document.seal_attempts
     copies = t("step_copies_to", email=facts.recipient.email, organisation=facts.organisation.name)
+    late = "_late" if tried else ""
+    why = t.count("step_sealing_tried", tried) if tried else t("step_sealing_why")
     return {
         "view": "sealing",
-        "title": t("sealing_title"),
-        "lead": t("sealing_lead"),
+        "late": bool(tried),
+        "title": t(f"sealing{late}_title_{part(facts.recipient)}"),
+        "late_title": t(f"sealing_late_title_{part(facts.recipient)}"),
+        "lead": t(f"sealing{late}_lead"),
         "steps": [
-            line(facts, facts.recipient),
-            Line("now", t("step_sealing"), t("step_sealing_why")),
+            *([line(facts, facts.recipient)] if facts.recipient.acting else []),
+            Line("now", t("step_sealing"), why),
             Line("", t("step_copies"), copies),
         ],
+        **onward(facts),
     }
 
 
@@ -72,15 +80,23 @@ def completed(facts: Facts) -> dict[str, Any]:
     return {
         "view": "completed",
         "title": t("completed_title"),
-        "lead": t("completed_lead", email=facts.recipient.email),
+        "lead": t(f"completed_lead{sent(facts)}", email=facts.recipient.email),
         "steps": [
             *(line(facts, who) for who in acting(facts)),
             Line("ok", t("step_sealed"), t("step_sealed_why")),
         ],
-        "size": size(seal.size) if seal else None,
+        "size": t.size(seal.size) if seal else None,
         **first_page(facts),
         **onward(facts),
     }
+
+
+def sent(facts: Facts) -> str:
+    """What became of the reader's copy, as the key of the sentence ends; nothing while it is on its way."""
+    me, completed_at = facts.recipient, facts.document.completed_at
+    if me.delivery_at is None or completed_at is None or me.delivery_at < completed_at:
+        return ""
+    return {Delivery.ACCEPTED: "_sent", Delivery.FAILED: "_failed"}.get(me.delivery, "")
 
 
 def declined(facts: Facts) -> dict[str, Any]:
@@ -91,18 +107,15 @@ def declined(facts: Facts) -> dict[str, Any]:
         again = t("declined_again", sender=facts.sender)
         return {
             "view": "declined",
-            "title": t("declined_title"),
+            "title": t(f"declined_title_{part(me)}"),
             "lead": t(key, sender=facts.sender),
             "note": note,
             "after": again,
         }
-    by = next(
-        (who.name for who in facts.document.recipients if who.status is RecipientStatus.DECLINED),
-        facts.sender,
-    )
+    by = next((who for who in facts.document.recipients if who.status is RecipientStatus.DECLINED), me)
     return {
         "view": "declined",
-        "title": t("declined_other_title", name=by),
+        "title": t(f"declined_other_title_{part(by)}", name=by.name),
         "lead": t("declined_other_lead"),
         "note": None,
         "after": None,
@@ -112,10 +125,24 @@ def declined(facts: Facts) -> dict[str, Any]:
 def expired(facts: Facts) -> dict[str, Any]:
     t = facts.words
     until = t.date(facts.document.expires_at or facts.document.updated_at, facts.zone)
+    finished = facts.recipient.completed_at is not None
+    asked = t.moment(facts.asked_at, facts.zone) if facts.asked_at is not None else None
     return {
         "view": "expired",
         "title": t("expired_title"),
-        "lead": t("expired_lead", date=until, sender=facts.sender),
+        "lead": t("expired_lead_done" if finished else "expired_lead", date=until, sender=facts.sender),
+        "may_renew": may_ask(facts.document, facts.recipient, facts.organisation),
+        "note": t("renewed_on", time=asked) if asked else None,
+    }
+
+
+def renewed(facts: Facts) -> dict[str, Any]:
+    """A new link was asked for a while ago."""
+    t = facts.words
+    return {
+        "view": "renewed",
+        "title": t("renewed_title"),
+        "lead": t("renewed_lead", sender=facts.sender),
     }
 
 
@@ -136,19 +163,25 @@ STATES: Mapping[str, Callable[[Facts], dict[str, Any]]] = {
     "completed": completed,
     "declined": declined,
     "expired": expired,
+    "expired-asked": renewed,
     "cancelled": cancelled,
 }
 
 
-def closed(facts: Facts, state: str) -> dict[str, Any]:
-    """Everything `state.html` writes down about a document in a state other than open."""
-    return {"note": None, "after": None, **common(facts), **STATES[state](facts)}
+def closed(facts: Facts, state: str, proven: bool) -> dict[str, Any]:
+    """Everything `state.html` writes down about a document in a state other than open.
+
+    Without having `proven` a code that is asked for, nobody reads what people wrote.
+    """
+    shown = {"note": None, "after": None, "may_renew": False, **common(facts), **STATES[state](facts)}
+    return shown if proven else {**shown, "note": None}
 
 
 def unknown(words: Words) -> dict[str, Any]:
     """The page of a link that leads nowhere; it never says whether a document exists."""
     return {
         "t": words,
+        "languages": LANGUAGES,
         "mark": "e",
         "brand": ("#2546d8", "#ffffff"),
         "test": False,
@@ -158,26 +191,32 @@ def unknown(words: Words) -> dict[str, Any]:
 
 
 def acting(facts: Facts) -> list[Recipient]:
-    """Those who sign, the finished ones first, in their order."""
+    """Those who sign or approve, the finished ones first, in their order."""
     who = [r for r in facts.document.recipients if r.acting]
     return sorted(
         who, key=lambda r: (r.status is not RecipientStatus.COMPLETED, r.completed_at or 0, r.order)
     )
 
 
+def part(who: Recipient) -> str:
+    """What somebody's part is called in the keys of sentences."""
+    return PARTS[who.role]
+
+
 def line(facts: Facts, who: Recipient) -> Line:
     """One person in the order of signing."""
     t, mine = facts.words, who.id == facts.recipient.id
+    whose = "you" if mine else "other"
     if who.completed_at is not None:
-        title = t("step_you_signed") if mine else t("step_signed", name=who.name)
+        title = t(f"step_{whose}_{part(who)}_done", name=who.name)
         return Line("ok", title, t.moment(who.completed_at, facts.zone))
-    title = t("step_you_sign") if mine else t("step_signs", name=who.name)
+    title = t(f"step_{whose}_{part(who)}", name=who.name)
     if who.sent_at is not None and not mine:
         return Line("now", title, t("invited_on", date=t.date(who.sent_at, facts.zone)))
     return Line("", title, t("then_email", email=who.email) if mine else None)
 
 
-def who_signs(facts: Facts, t: Words) -> Markup:
+def whose_turn(facts: Facts, t: Words) -> Markup:
     """ "Mira Okafor signs", "Mira Okafor and Ben Ash sign": those whose turn it is."""
     open_ = [
         r
@@ -185,10 +224,12 @@ def who_signs(facts: Facts, t: Words) -> Markup:
         if r.acting and r.completed_at is None and r.id != facts.recipient.id
     ]
     turn = min((r.order for r in open_), default=0)
-    names = [r.name for r in open_ if r.order == turn] or [facts.sender]
+    asked = [r for r in open_ if r.order == turn]
+    names = [r.name for r in asked] or [facts.sender]
+    act = "approve" if asked and all(part(r) == "approve" for r in asked) else "sign"
     if len(names) == 1:
-        return t("signs_one", name=names[0])
-    return t("signs_some", names=", ".join(names[:-1]), name=names[-1])
+        return t(f"turn_{act}_one", name=names[0])
+    return t(f"turn_{act}_some", names=t("comma").join(names[:-1]), name=names[-1])
 
 
 def first_page(facts: Facts) -> dict[str, Any]:
@@ -198,10 +239,8 @@ def first_page(facts: Facts) -> dict[str, Any]:
 
 
 def onward(facts: Facts) -> dict[str, Any]:
-    """Where the sender would like people to go on afterwards."""
-    url = facts.document.redirect_url
-    return {"onward": url, "onward_host": urlsplit(url).hostname} if url else {"onward": None}
-
-
-def size(count: int) -> str:
-    return f"{count / 1_000_000:.1f} MB" if count >= 1_000_000 else f"{max(1, round(count / 1000))} kB"
+    """Where the sender would like people to go on who have finished; it is offered, never followed by itself."""
+    url = urlsplit(facts.document.redirect_url or "")
+    if facts.recipient.completed_at is None or url.scheme not in ("https", "http"):
+        return {"onward": None}
+    return {"onward": url.geturl(), "onward_host": url.hostname}

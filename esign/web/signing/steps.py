@@ -1,14 +1,15 @@
 """A recipient's fields as the steps of a guided path, and their places on the pages."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
-from esign.core.document import Document, Field, FieldType, Page, Recipient
+from esign.core.document import Document, Field, FieldType, Recipient, RecipientStatus, Role
 from esign.core.effort import group_of, is_asked
 from esign.web.signing.words import Words
 
-SMALLEST, LARGEST, LINES = 6.0, 12.0, 10.0  # points, as the seal draws values
+# As the seal writes them, in every language.
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +37,23 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A rectangle on a page: the reader's own (`step` set) or somebody else's (`said` says whose)."""
+    """A rectangle on a page: the reader's own (`step` set) or somebody else's (`said` says whose, and what is
+    in it when they are `done`; it is drawn on the picture)."""
 
     field: Field
     colour: int
     step: Step | None
     label: str
     said: str = ""
+    done: bool = False
 
 
 def steps(recipient: Recipient, words: Words, organisation: str, today: date) -> tuple[Step, ...]:
     """The recipient's fields in reading order, the boxes of a group together at the place of the first."""
-    ordered = sorted(recipient.fields, key=lambda f: (f.page, round(f.y), f.x))
+    fields = recipient.fields
+    if recipient.role is Role.APPROVER:
+        fields = tuple(map(optional, fields))
+    ordered = sorted(fields, key=lambda f: (f.page, round(f.y), f.x))
     groups: dict[str, list[Field]] = {}
     for field in ordered:
         groups.setdefault(group_of(field) or field.id, []).append(field)
@@ -57,6 +63,11 @@ def steps(recipient: Recipient, words: Words, organisation: str, today: date) ->
         else a_field(boxes[0], recipient, words, organisation, today)
         for boxes in groups.values()
     )
+
+
+def optional(field: Field) -> Field:
+    """The same field, which its holder may leave empty."""
+    return replace(field, required=False, options={**field.options, "minChecked": None})
 
 
 def a_field(field: Field, recipient: Recipient, words: Words, organisation: str, today: date) -> Step:
@@ -118,7 +129,10 @@ def hint_of(field: Field, words: Words) -> str | None:
             "hint_length", options.get("minLength") or None, most if most and most <= 100 else None, words
         )
     if field.type is FieldType.NUMBER:
-        ends = between("hint_range", options.get("min"), options.get("max"), words)
+        least, most = (
+            words.number(options[end]) if options.get(end) is not None else None for end in ("min", "max")
+        )
+        ends = between("hint_range", least, most, words)
         decimals = options.get("decimals")
         return ends or (
             None
@@ -143,18 +157,16 @@ def between(key: str, least: object, most: object, words: Words) -> str | None:
 
 def spelt(iso: str, words: Words) -> str:
     """`2026-12-14` as 14 December 2026."""
-    day = date.fromisoformat(iso)
-    month = words.catalogue["months"][day.month - 1]
-    return str(words.catalogue["date"].format(day=day.day, month=month, year=day.year))
+    return words.day(date.fromisoformat(iso))
 
 
-def written(iso: str, pattern: str, words: Words) -> str:
+def written(iso: str, pattern: str) -> str:
     """A date in the format of its field, as the seal writes it."""
     day = date.fromisoformat(iso)
     return {
         "DD/MM/YYYY": f"{day.day:02}/{day.month:02}/{day.year:04}",
         "MM/DD/YYYY": f"{day.month:02}/{day.day:02}/{day.year:04}",
-        "D MMM YYYY": f"{day.day} {words.catalogue['months_short'][day.month - 1]} {day.year:04}",
+        "D MMM YYYY": f"{day.day} {MONTHS[day.month - 1]} {day.year:04}",
     }.get(pattern, iso)
 
 
@@ -163,29 +175,32 @@ def label_of(field: Field, words: Words) -> str:
 
 
 def places(document: Document, me: Recipient, path: Sequence[Step], words: Words) -> Iterator[Place]:
-    """Every field of the document as it lies on its page; other people's without what they filled in."""
+    """Every field of the document as it lies on its page; what other people filled in once they have finished."""
     mine = {field.id: step for step in path for field in step.fields}
     for number, recipient in enumerate(document.recipients):
-        colour, done = number % 8 + 1, recipient.completed_at is not None
+        colour, done = number % 8 + 1, recipient.status is RecipientStatus.COMPLETED
         for field in recipient.fields:
             label = label_of(field, words)
             if recipient.id == me.id:
                 yield Place(field, colour, mine[field.id], label)
+            elif done:
+                yield Place(field, colour, None, "", given(field, recipient, label, words), done=True)
             elif field.type is FieldType.SIGNATURE:
-                said = words("other_signed" if done else "other_signs", name=recipient.name)
-                yield Place(field, colour, None, said)
+                yield Place(field, colour, None, words("other_signs", name=recipient.name))
             else:
-                said = words("other_filled" if done else "other_fills", name=recipient.name, label=label)
+                said = words("other_fills", name=recipient.name, label=label)
                 yield Place(field, colour, None, "" if field.type is FieldType.CHECKBOX else label, said)
 
 
-def letter_size(field: Field, page: Page) -> float:
-    """The size in points at which the seal begins to write the value (it shrinks from there to fit)."""
-    if field.font_size:
-        return field.font_size
-    if field.options.get("multiline"):
-        return LINES
-    height = field.height / 100 * page.height
-    if field.type is FieldType.RADIO and field.options.get("layout", "vertical") == "vertical":
-        height /= len(field.options["options"])
-    return max(SMALLEST, min(LARGEST, height * 0.66))
+def given(field: Field, recipient: Recipient, label: str, words: Words) -> str:
+    """What somebody who has finished put into a field, in words."""
+    if field.type is FieldType.SIGNATURE:
+        return words("other_signed", name=recipient.name)
+    value = field.value
+    if isinstance(value, bool):
+        value = words.script["ticked" if value else "unticked"]
+    elif isinstance(value, str) and field.type is FieldType.DATE:
+        value = written(value, field.options.get("format") or "YYYY-MM-DD")
+    if not isinstance(value, str):  # initials, or nothing
+        return words("other_filled", name=recipient.name, label=label)
+    return words("other_value", name=recipient.name, label=label, value=value)

@@ -4,12 +4,23 @@ export const $ = (selector, root = document) => root.querySelector(selector);
 export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 const words = JSON.parse($("#words").content.textContent);
-export const t = (key, values = {}) => (words[key] ?? key).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
-export const months = words.monthsShort;
+const rules = new Intl.PluralRules(document.documentElement.lang);
+/** The sentence of that name, filled in; of a counted one the form that fits `n`. */
+export const t = (key, values = {}) => {
+  const found = words[key] ?? key;
+  return (found[rules.select(values.n)] ?? found).replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+};
+/** A number as the language writes its fraction. */
+export const number = (given) => String(given).replace(".", words.decimal);
 export const say = (text) => { $("#say").textContent = text; };
 
 export const picture = (src) => Object.assign(document.createElement("img"), { src, alt: "" });
+/** Whether a key belongs to what an input method is composing, as Japanese is typed: Enter then takes a word, and nothing else. */
+export const composing = (event) => event.isComposing || event.keyCode === 229;
 export const label = (text, name = "", tag = "span") => Object.assign(document.createElement(tag), { textContent: text, className: name });
+
+/** What the server says of a value; it speaks English, so to others its rule is told in their language. */
+export const refusal = ({ path, rule, message }) => (document.documentElement.lang === "en" ? message : t({ length: "refusedLength", format: "refusedFormat" }[rule] ?? (path === "/code" ? "refusedCode" : "refused")));
 
 /** Shows the sentence on an error line, or clears the line. */
 export function tell(line, text = "") {
@@ -18,27 +29,26 @@ export function tell(line, text = "") {
 }
 
 /**
- * Sends JSON to the link. Answers {ok}, {stale} when the page no longer shows how things are,
- * {details} when answers need a correction, or {message}, a sentence to show.
+ * Sends JSON to the link. Answers {ok} with what the server says, {stale} when the page no longer shows how things are,
+ * {details} when answers need a correction, or {message}, a sentence to show: {lost} when no answer came, {busy} when
+ * it was asked too often.
  */
-export async function post(act, body) {
+export async function post(act, body, { patience = 60_000, keepalive = false } = {}) {
   let answer;
   try {
     answer = await fetch(`${location.pathname}/${act}`, {
-      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal: AbortSignal.timeout(60_000),
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal: AbortSignal.timeout?.(patience), keepalive,
     });
   } catch {
-    return { message: t("failedOffline") };
+    return { lost: true, message: t("failedOffline") };
   }
-  if (answer.ok) {
-    await answer.arrayBuffer().catch(() => null); // to its end, or the browser counts it as broken off
-    return { ok: true };
-  }
+  if (answer.ok) return { ...(await answer.json().catch(() => ({}))), ok: true };
   if (answer.status === 404 || answer.status === 409) return { stale: true };
   const { code, details = [] } = (await answer.json().catch(() => null))?.error ?? {};
   if (details.some(({ path }) => path === "/consent")) return { stale: true };
   if (code === "invalid_request" && details.length) return { details };
-  return { message: t(code === "request_too_large" ? "failedLarge" : answer.status === 429 ? "failedBusy" : "failedServer") };
+  const busy = answer.status === 429;
+  return { busy, message: t(code === "request_too_large" ? "failedLarge" : busy ? "failedBusy" : "failedServer") };
 }
 
 /** The state of the link now, or null while nobody answers. */
@@ -49,6 +59,13 @@ export async function state() {
   } catch {
     return null;
   }
+}
+
+/** The state of the link now; where it is another one than is shown, its page comes. */
+export async function reloadIfChanged() {
+  const now = await state();
+  if (now && now !== document.body.dataset.state) location.reload();
+  return now;
 }
 
 /** Opens a dialog; while it is open the controls behind it, which cannot be pressed, do not offer their action. */

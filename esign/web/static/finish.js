@@ -1,18 +1,26 @@
 // The two deliberate acts: sign and finish, and decline.
 
-import { $, $$, label, open, picture, post, t, tell } from "./dom.js";
+import { $, $$, label, open, picture, post, refusal, state, t, tell } from "./dom.js";
 import { answers, isInk, shown, value } from "./checks.js";
+import { over } from "./draft.js";
 import { all, apart, check, correct, go, settled } from "./path.js";
 
 const box = $("#finish"), tick = $("#consent"), done = $("#finish-done");
 
 export function review() {
   if (!settled()) return;
-  $("#review").replaceChildren(...all.map(row));
-  $("#review").hidden = !all.length;
+  list();
   tell($("#finish-error"));
   open(box);
 }
+
+function list() {
+  $("#review").replaceChildren(...all.map(row));
+  $("#review").hidden = !all.length;
+}
+
+// Something came from another device while the review was open: it shows what will be sent, and is agreed to anew.
+document.addEventListener("restored", () => { if (box.open) { list(); tick.checked = false; } });
 
 function row(a) {
   const line = document.createElement("div"), dd = document.createElement("dd");
@@ -47,10 +55,12 @@ async function act(button, busy, name, body, error, corrected) {
   button.ariaBusy = "true"; button.disabled = true; button.textContent = busy;
   tell(error);
   const answer = await post(name, body);
-  if (answer.ok || answer.stale) return location.reload();
+  const now = answer.stale || answer.lost ? await state() : null; // an answer that was lost may have been a good one
+  if (answer.ok || (now && now !== "code" && (answer.stale || now !== "open"))) return location.reload();
   button.ariaBusy = null; button.disabled = false; button.textContent = words;
+  if (now === "code") return over(now);
   if (answer.details && corrected(answer.details)) return;
-  tell(error, answer.message ?? answer.details[0].message);
+  tell(error, answer.message ?? (answer.details ? refusal(answer.details[0]) : t("failedOffline")));
   button.focus();
 }
 

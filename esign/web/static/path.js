@@ -1,9 +1,10 @@
 // The guided path through the fields. One control per step: it lives in the form and is lent to the dock while its step is active.
 
-import { $, $$, label, picture, say, t } from "./dom.js";
+import { $, $$, composing, label, picture, refusal, say, t } from "./dom.js";
 import { isInk, missing, shown, value, wrong } from "./checks.js";
 import { askInk } from "./ink.js";
-import { bring, readable, setZoom, tight } from "./reading.js";
+import { choices, letter } from "./lettering.js";
+import { bring, hold, readable, setZoom, tight } from "./reading.js";
 
 const [dock, slot, next, back, text, meter] = ["#dock", "#slot", "#next", "#back", "#dock-text", "#meter"].map((s) => $(s));
 
@@ -11,6 +12,7 @@ export const all = $$("#answers [data-step]").map(read);
 export const apart = $("#apart") && read($("#apart"));
 const path = all.filter((a) => a.kind !== "fixed");
 const adopted = {};
+const MODAL = `dialog[open], ${CSS.supports("selector(:popover-open)") ? ":popover-open" : "[popover].shown"}`;
 let active = null, review = () => {};
 
 function read(box) {
@@ -20,27 +22,52 @@ function read(box) {
     box, id: box.dataset.step, kind: box.dataset.kind, label: box.dataset.label, required: "required" in box.dataset,
     allowed: (box.dataset.allowed ?? "").split(" "), control: controls[0], controls, ink: null, told: null,
     parts: ids.map((id) => ({ id, place: $(`#f-${id}`), control: controls.find((control) => control.dataset.field === id) })),
-    mark: box.parentNode.insertBefore(document.createComment(""), box),
+    mark: box.parentNode.insertBefore(document.createComment(""), box), came: controls.some(came),
   };
 }
 
-const open = () => path.filter((a) => missing(a) || a.box.classList.contains("wrong"));
+/** Whether the page came with an answer: that is no progress of the one who reads it. */
+function came(control) {
+  if (control.options) return Boolean($("[selected]", control));
+  return control.type === "checkbox" || control.type === "radio" ? control.defaultChecked : Boolean(control.defaultValue);
+}
+
+const bad = (a) => a.box.classList.contains("wrong");
+const begun = () => path.some((a) => value(a) && !missing(a) && a.touched);
+const open = () => path.filter((a) => missing(a) || bad(a));
+/** The next to come by after this step: what was filled in here before is passed over. */
+const after = (a) => path.find(bad) ?? path.slice(path.indexOf(a) + 1).find((one) => !one.touched || !value(one) || missing(one)) ?? open()[0];
 const focusable = (a) => $("input:checked, input, select, textarea, .put", a.box);
 
 function paint(a) {
-  const bad = a.box.classList.contains("wrong"), filled = Boolean(value(a)), wordy = !isInk(a.kind) && a.kind !== "checkbox" && a.kind !== "group";
+  const wrong = bad(a), filled = Boolean(value(a)), wordy = !isInk(a.kind) && a.kind !== "checkbox" && a.kind !== "group";
   if (isInk(a.kind)) paintPut(a);
   for (const { place, control } of a.parts) {
     if (!place) continue;
     const on = a.kind === "group" ? control.checked : filled;
-    place.classList.toggle("filled", on && !bad);
-    place.classList.toggle("problem", bad);
-    const key = bad ? "stateWrong" : !on ? (a.required ? "stateNeeded" : "stateOptional") : wordy ? "stateFilled" : "stateDone";
+    place.classList.toggle("filled", on && !wrong);
+    place.classList.toggle("problem", wrong);
+    const key = wrong ? "stateWrong" : !on ? (a.required ? "stateNeeded" : "stateOptional") : wordy ? "stateFilled" : "stateDone";
     place.setAttribute("aria-label", t(key, { label: place.dataset.label, value: wordy ? shown(a) : "" }));
     if (isInk(a.kind)) paintInk(place, a.ink);
-    else if (a.kind === "radio") for (const one of $$(".option", place)) one.classList.toggle("chosen", one.dataset.option === value(a));
-    else if (wordy) $(".f-text", place).textContent = filled ? shown(a) : place.dataset.label;
-    shrink(place, filled && wordy);
+    else if (a.kind === "radio") { for (const one of $$(".option", place)) one.classList.toggle("chosen", one.dataset.option === value(a)); choices(place); }
+    else if (wordy) filled ? letter(place, shown(a)) : unset(place);
+  }
+  const clear = $(".clear", a.box);
+  if (clear) clear.hidden = !filled;
+}
+
+function unset(place) {
+  const words = $(".f-text", place);
+  words.textContent = place.dataset.label;
+  words.classList.remove("folded", "over", "high");
+}
+
+/** What is there before anybody fills in anything, and once more all of it when the letters have come. */
+function reletter() {
+  for (const place of $$(".field.filled .f-text, .field .options").map((words) => words.closest(".field"))) {
+    if (place.classList.contains("radio")) choices(place);
+    else if (!place.classList.contains("ink")) letter(place, $(".f-text", place).textContent);
   }
 }
 
@@ -50,6 +77,7 @@ function paintInk(place, ink) {
   if (!ink) return;
   const img = picture(ink.url);
   if (ink.widest) img.style.setProperty("--widest", ink.widest);
+  place.classList.toggle("typed", ink.kind === "typed");
   place.prepend(img);
 }
 
@@ -57,22 +85,6 @@ function paintPut(a) {
   a.control.classList.toggle("has", Boolean(a.ink));
   const ask = label(t(a.kind === "signature" ? "addSignature" : "addInitials"));
   a.control.replaceChildren(...(a.ink ? [picture(a.ink.url), label(t("change"), "again")] : [ask]));
-}
-
-/** Letters shrink until the value fits its place, as the seal shrinks them; never below 6 points. */
-function shrink(place, filled) {
-  if (place.style.getPropertyValue("--fit")) place.style.removeProperty("--fit");
-  if ((!filled && !place.classList.contains("radio")) || !place.clientWidth) return;
-  const size = Number(getComputedStyle(place).getPropertyValue("--s")), least = Math.min(1, 6 / size);
-  for (let k = 1; k > least && $$(".f-text", place).some((words) => tooWide(words) || words.scrollHeight > place.clientHeight + 2); ) {
-    k = Math.max(least, k * 0.94);
-    place.style.setProperty("--fit", k);
-  }
-}
-function tooWide(words) {
-  const whole = document.createRange();
-  whole.selectNodeContents(words);
-  return whole.getBoundingClientRect().width > words.clientWidth;
 }
 
 // The button keeps its nodes: replacing them between press and release would swallow the click.
@@ -85,8 +97,11 @@ function step(does, action, name, count = "") {
 }
 
 function bar() {
-  const left = open(), needed = path.filter((a) => a.required), done = needed.filter((a) => !left.includes(a)).length, total = needed.length;
-  meter.style.setProperty("--done", total ? done / total : 1);
+  const left = open(), needed = path.filter((a) => a.required && (!a.came || left.includes(a)));
+  const done = needed.filter((a) => !left.includes(a)).length, total = needed.length;
+  meter.hidden = !total;
+  meter.style.setProperty("--done", done / total);
+  meter.setAttribute("aria-valuemax", total);
   meter.setAttribute("aria-valuenow", done);
   meter.setAttribute("aria-valuetext", t("progress", { done, all: total }));
   dock.classList.toggle("filling", Boolean(active));
@@ -94,18 +109,17 @@ function bar() {
   if (active) {
     const here = path.indexOf(active), count = t("place", { here: here + 1, all: path.length });
     back.disabled = here === 0;
-    if (isInk(active.kind) && !active.ink) return step("ink", "sign", t(active.kind === "signature" ? "signHere" : "initialHere"), count);
     if (!active.required && !value(active)) return step("next", "next", t("skip"), count);
-    if (left.length || here < path.length - 1) return step("next", "next", t("next"), count);
+    if (isInk(active.kind) && !active.ink) return step("ink", "sign", t(active.kind === "signature" ? "signHere" : "initialHere"), count);
+    if (left.length || after(active)) return step("next", "next", t("next"), count);
     return step("review", "next", t("review"));
   }
   if (!left.length) {
     step("review", "next", t("review"));
     return text.replaceChildren(t(path.length ? "allFilled" : "nothingToFill"), label(t("allFilledMore"), "", "small"));
   }
-  const begun = path.some((a) => value(a) && !missing(a) && a.touched);
-  step("go", begun ? "next" : "sign", t(begun ? "carryOn" : "start"));
-  const count = begun ? t("leftOver", { left: left.length }) : t(path.length === 1 ? "toFillOne" : "toFill", { all: path.length });
+  step("go", begun() ? "next" : "sign", t(begun() ? "carryOn" : "start"));
+  const count = begun() ? t("leftOver", { n: left.length }) : t("toFill", { n: path.length });
   text.replaceChildren(count, label(t("notFinal"), "", "small"));
 }
 
@@ -114,11 +128,13 @@ export function leave() {
     for (const { place } of active.parts) place?.classList.remove("active");
     active.mark.after(active.box);
     active = null;
+    hold(null);
   }
   bar();
 }
 
 export function go(a, focus = true) {
+  if (document.body.classList.contains("as-text")) view("page");
   leave();
   if (document.body.classList.contains("as-form")) {
     a.box.scrollIntoView({ block: "center" });
@@ -127,8 +143,8 @@ export function go(a, focus = true) {
   active = a;
   slot.append(a.box);
   for (const { place } of a.parts) place.classList.add("active");
-  bar(); readable();
-  bring(a.parts[0].place);
+  bar(); readable(a.parts[0].place);
+  hold(a.parts[0].place);
   if (focus) focusable(a)?.focus({ preventScroll: true });
   say(t("nowAt", { label: a.label, here: path.indexOf(a) + 1, all: path.length }));
 }
@@ -148,62 +164,81 @@ export function check(a, whole = false) {
 function forward() {
   if (next.dataset.does === "review") return review();
   if (next.dataset.does === "ink") return adopt(active);
-  if (!active) return go(open()[0] ?? path[0]);
-  if (!check(active)) { bring(active.parts[0].place); return focusable(active).focus({ preventScroll: true }); }
-  const here = path.indexOf(active), bad = path.find((a) => a.box.classList.contains("wrong"));
-  const after = bad ?? path[here + 1] ?? open()[0];
-  if (after) return go(after);
-  rest();
+  if (!active && document.body.classList.contains("as-form")) return settled();
+  if (!active) return go((begun() ? open()[0] : path.find((a) => !value(a) || missing(a))) ?? path[0]);
+  if (!check(active)) {
+    list(path.filter(bad));
+    bring(active.parts[0].place);
+    if (active.box.contains(document.activeElement)) say($(".error span", active.box).textContent); // focus stays, so nothing else reads it
+    return focusable(active).focus({ preventScroll: true });
+  }
+  const then = after(active);
+  if (then) go(then); else rest();
 }
 
 function rest() { leave(); setZoom(1); }
 
 /** Everything checked once more: what needs a correction is listed, and the first of it becomes active. */
 export function settled() {
-  const bad = path.filter((a) => !check(a, true));
-  list(bad);
-  if (bad.length) go(bad[0]); else rest();
-  return !bad.length;
+  const wrongs = path.filter((a) => !check(a, true));
+  list(wrongs);
+  if (wrongs.length) go(wrongs[0]); else rest();
+  return !wrongs.length;
 }
 
 /** What the server said about answers, kept at each step until its value changes; the first step to correct. */
 export function correct(details) {
-  for (const { path: pointer, message } of details) {
-    const id = pointer.replace("/answers/", ""), a = [...path, apart].find((one) => one?.parts.some((part) => part.id === id));
-    if (a) { a.told = { value: value(a), message }; check(a); }
+  for (const detail of details) {
+    const id = detail.path.replace("/answers/", ""), a = [...path, apart].find((one) => one?.parts.some((part) => part.id === id));
+    if (a) { a.told = { value: value(a), message: refusal(detail) }; check(a); }
   }
-  const bad = path.filter((a) => a.box.classList.contains("wrong"));
-  list(bad);
-  return bad[0];
+  const wrongs = path.filter(bad);
+  list(wrongs);
+  return wrongs[0];
 }
 
-function list(bad) {
+function list(wrongs) {
   const box = $("#problems");
-  box.hidden = !bad.length;
-  $("h2", box).textContent = bad.length === 1 ? t("correctOne") : t("correctSome", { n: bad.length });
-  $("ul", box).replaceChildren(...bad.map((a) => {
+  box.hidden = !wrongs.length;
+  $("h2", box).textContent = t("correct", { n: wrongs.length });
+  $("ul", box).replaceChildren(...wrongs.map((a) => {
     const row = document.createElement("li"), button = Object.assign(label(a.label, "link", "button"), { type: "button" });
     button.addEventListener("click", () => go(a));
-    row.append(button, `: ${$(".error span", a.box).textContent}`);
+    row.append(button, ": ", label($(".error span", a.box).textContent, "", "bdi"));
     return row;
   }));
 }
-const relist = () => { if (!$("#problems").hidden) list(path.filter((a) => a.box.classList.contains("wrong"))); };
+const relist = () => { if (!$("#problems").hidden) list(path.filter(bad)); };
 
 /* signature and initials: adopted once, then a press puts them in place */
 export function adopt(a, again = false) {
-  const ink = adopted[a.kind];
-  if (ink && !again && a.allowed.includes(ink.kind)) return put(a, ink);
-  askInk(a.kind, a.allowed, (given) => { adopted[a.kind] = given; put(a, given); });
+  const own = (adopted[a.kind] ??= []), ink = own.find(({ kind }) => a.allowed.includes(kind));
+  if (ink && !again) return put(a, ink);
+  askInk(a.kind, a.allowed, (given) => { own.unshift(given); put(a, given); });
 }
 
 function put(a, ink) {
   a.ink = ink; a.touched = true;
-  check(a); relist();
+  a.box.dispatchEvent(new Event("change", { bubbles: true }));
   say(t("placed", { label: a.label }));
   if (a === apart) return a.control.focus();
   go(a, false);
   next.focus({ preventScroll: true });
+}
+
+/** Takes back what can't be taken back at its control: ink, and the choice of a radio button. */
+function empty(a) {
+  if (isInk(a.kind)) a.ink = null; else for (const control of a.controls) control.checked = false;
+  for (const type of ["input", "change"]) a.box.dispatchEvent(new Event(type, { bubbles: true }));
+  focusable(a).focus({ preventScroll: true });
+  say(t(a.required ? "stateNeeded" : "stateOptional", { label: a.label }));
+}
+
+/** What was entered before stands in its step again. */
+export function restored(a) {
+  a.touched = true;
+  if (a.ink) (adopted[a.kind] ??= []).push(a.ink);
+  check(a); relist(); bar();
 }
 
 function pressed(a, { control }, event) {
@@ -217,9 +252,10 @@ function pressed(a, { control }, event) {
 
 function watch(a) {
   paint(a);
-  a.box.addEventListener("input", () => { a.touched = true; if (a.box.classList.contains("wrong")) { check(a); relist(); } else paint(a); bar(); });
+  a.box.addEventListener("input", () => { a.touched = true; if (bad(a)) { check(a); relist(); } else paint(a); bar(); });
   a.box.addEventListener("change", (event) => { only(a, event.target); check(a); relist(); bar(); });
   $(".put", a.box)?.addEventListener("click", () => adopt(a, Boolean(a.ink)));
+  $(".clear", a.box)?.addEventListener("click", () => empty(a));
   if (a !== apart) for (const part of a.parts) part.place?.addEventListener("click", (event) => pressed(a, part, event));
 }
 
@@ -231,13 +267,15 @@ function only(a, ticked) {
 export function begin(onReview) {
   review = onReview;
   for (const a of [...path, apart]) if (a) watch(a);
-  for (const place of $$(".field.fixed")) shrink(place, true);
+  reletter();
+  document.fonts.addEventListener("loadingdone", reletter);
   next.addEventListener("click", forward);
   back.addEventListener("click", () => path.indexOf(active) > 0 && go(path[path.indexOf(active) - 1]));
   $("#answers").addEventListener("submit", (event) => { event.preventDefault(); forward(); });
   document.addEventListener("keydown", (event) => {
+    if (composing(event)) return;
     if (event.key === "Enter" && active && event.target.matches("#slot input")) { event.preventDefault(); forward(); }
-    if (event.key === "Escape" && active && !$("dialog[open], [popover]:popover-open")) { const { place } = active.parts[0]; rest(); place.focus(); }
+    if (event.key === "Escape" && active && !$(MODAL)) { const { place } = active.parts[0]; rest(); place.focus(); }
   });
   $$("[data-view]").forEach((button) => button.addEventListener("click", () => view(button.dataset.view)));
   $$("[data-see]").forEach((button) => button.addEventListener("click", () => { view("page"); $(`#page-${button.dataset.see}`).scrollIntoView({ block: "start" }); }));
@@ -249,6 +287,7 @@ export function begin(onReview) {
 function view(name) {
   leave();
   document.body.classList.toggle("as-form", name === "form");
+  document.body.classList.remove("as-text");
   $$("[data-view]").forEach((button) => button.setAttribute("aria-pressed", button.dataset.view === name));
   for (const a of path) paint(a);
   say(t(name === "form" ? "viewForm" : "viewPage"));

@@ -1,31 +1,64 @@
 // Reading: zoom, and bringing a field into the free part of the screen.
 
-import { $, $$ } from "./dom.js";
+import { $, $$, label, t } from "./dom.js";
 
-const desk = $(".desk"), sheets = $(".sheets"), dock = $("#dock");
+const desk = $(".desk"), sheets = $(".sheets"), dock = $("#dock"), bar = $(".bar");
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const LEAST = 1, MOST = 4, STEPS = [1, 1.25, 1.5, 2, 2.5, 3, MOST];
 let zoom = 1;
 
+export const size = () => zoom;
 export const tight = () => sheets.offsetWidth < 560;
+/** The middle of what bar and dock leave free. */
+export const middle = () => ({ x: innerWidth / 2, y: (bar.offsetHeight + (dock?.getBoundingClientRect().top ?? innerHeight)) / 2 });
 
-export function setZoom(to) {
-  zoom = Math.min(3, Math.max(1, to));
+/** Grows or shrinks the pages; what lies at the point stays there. */
+export function setZoom(to, point = middle()) {
+  to = Math.min(MOST, Math.max(LEAST, to));
+  if (to === zoom) return;
+  const under = anchor(point);
+  zoom = to;
   sheets.style.setProperty("--zoom", zoom);
-  $(".zoom output").textContent = zoom.toLocaleString(document.documentElement.lang, { style: "percent" });
-  $("[data-zoom='-1']").disabled = zoom <= 1;
-  $("[data-zoom='1']").disabled = zoom >= 3;
+  $(".zoom output").textContent = t("percent", { n: Math.round(zoom * 100) });
+  $("[data-zoom='-1']").disabled = zoom <= LEAST;
+  $("[data-zoom='1']").disabled = zoom >= MOST;
+  under();
+  dispatchEvent(new Event("zoomed"));
 }
 
-/** On a small screen the page grows until its letters can be read: 580 px make 10 pt into 10 px. */
-export function readable() {
-  if (tight()) setZoom((zoom * 580) / sheets.offsetWidth);
+/** Remembers which part of which page lies at the point; call it to bring that part back there. */
+function anchor({ x, y }) {
+  const from = ({ top, bottom }) => Math.max(top - y, 0, y - bottom);
+  const page = $$(".page").reduce((best, one) => (from(one.getBoundingClientRect()) < from(best.getBoundingClientRect()) ? one : best));
+  const was = page.getBoundingClientRect(), inside = y > was.top && y < was.bottom;
+  const across = (x - was.left) / was.width, down = inside ? (y - was.top) / was.height : y > was.top ? 1 : 0, rest = inside ? 0 : y - (y > was.top ? was.bottom : was.top);
+  return () => {
+    const now = page.getBoundingClientRect();
+    scrollBy({ top: now.top + down * now.height + rest - y, behavior: "instant" });
+    desk.scrollBy({ left: now.left + across * now.width - x, behavior: "instant" });
+  };
+}
+
+/** One step larger (1), smaller (-1), or as wide as the screen (0). */
+export function stepZoom(by) {
+  if (by === 0) return setZoom(LEAST);
+  setZoom(by > 0 ? STEPS.find((one) => one > zoom + 0.01) ?? MOST : STEPS.findLast((one) => one < zoom - 0.01) ?? LEAST);
+}
+
+/** On a small screen the page grows until what is printed on it can be read, and what is written in this place: 10 px. */
+export function readable(place) {
+  if (desk.clientWidth > 600) return;
+  const { width } = place.closest(".page").getBoundingClientRect(), style = getComputedStyle(place);
+  const letters = (style.getPropertyValue("--s") * width) / parseFloat(style.getPropertyValue("--ratio"));
+  setZoom(zoom * Math.max(1, 580 / width, 10 / letters));
 }
 
 /** Scrolls so that the place stands in the middle of what bar and dock leave free. */
 export function bring(place) {
   const view = visualViewport ?? { height: innerHeight };
   const box = place.getBoundingClientRect();
-  const top = $(".bar").offsetHeight, free = view.height - top - dock.offsetHeight;
+  const sticks = getComputedStyle(bar).position === "sticky";
+  const top = Math.max(sticks ? bar.offsetHeight : 0, view.offsetTop ?? 0), free = (view.offsetTop ?? 0) + view.height - top - dock.offsetHeight;
   const behavior = calm.matches ? "instant" : "smooth";
   scrollBy({ top: box.top - top - Math.max(12, (free - box.height) * 0.45), behavior });
   // More room before the field than after it: that is where its printed label stands.
@@ -34,16 +67,35 @@ export function bring(place) {
   desk.scrollBy({ left: rtl ? box.right - frame.right + slack * 0.82 : box.left - frame.left - slack * 0.82, behavior });
 }
 
-$$("[data-zoom]").forEach((button) => button.addEventListener("click", () => {
-  const middle = scrollY + innerHeight / 2, before = document.body.scrollHeight;
-  setZoom(zoom + 0.25 * Number(button.dataset.zoom));
-  scrollTo({ top: middle * (document.body.scrollHeight / before) - innerHeight / 2, behavior: "instant" });
-}));
+$$("[data-zoom]").forEach((button) => button.addEventListener("click", () => stepZoom(Number(button.dataset.zoom))));
 
 new ResizeObserver(() => document.documentElement.style.setProperty("--dock", `${dock.offsetHeight}px`)).observe(dock);
 
-// Keep the dock above the on-screen keyboard where the browser lays the keyboard over the page.
-visualViewport?.addEventListener("resize", () => {
-  const hidden = innerHeight - visualViewport.height - visualViewport.offsetTop;
-  document.documentElement.style.setProperty("--kb", `${visualViewport.scale > 1 ? 0 : Math.max(0, hidden)}px`);
+let held = null, was = visualViewport?.height;
+
+/** Brings a place, and brings it again when the on-screen keyboard takes its room; null lets go. */
+export function hold(place) {
+  held = place;
+  if (place) bring(place);
+}
+
+// Keep the dock above the on-screen keyboard where the browser lays the keyboard over the page, and the field above the dock.
+for (const event of ["resize", "scroll"]) visualViewport?.addEventListener(event, () => {
+  const { height, offsetTop, scale } = visualViewport, hidden = innerHeight - height - offsetTop;
+  document.documentElement.style.setProperty("--kb", `${scale > 1 ? 0 : Math.max(0, hidden)}px`);
+  const keyboard = scale <= 1 && height < was - 100; // less is the bar of addresses, which comes and goes while one reads
+  was = height;
+  if (held && keyboard) bring(held);
+});
+
+$("[data-text]").addEventListener("click", async () => {
+  $("#menu").hidePopover();
+  for (const view of $$("[data-view]")) view.setAttribute("aria-pressed", "false");
+  const leave = () => { document.body.classList.remove("as-text"); $("[data-view='page']")?.click(); };
+  try {
+    (await import("./text.js")).read(leave);
+  } catch {
+    document.body.classList.add("as-text");
+    $("#text").replaceChildren(label(t("textFailed"), "soft", "p"));
+  }
 });

@@ -1,46 +1,76 @@
 // The signer's pages: which parts this page has, and what it tells the server by itself.
 
-import { $, post, state, t } from "./dom.js";
+import { $, $$, post, reloadIfChanged, t } from "./dom.js";
 
 const shown = document.body.dataset.state;
 history.scrollRestoration = "manual"; // what has become another page begins at its top
 
-if (shown === "open") {
+// What breaks off says so, whenever it does. A page whose script never began says it by itself, after a while: see .broken.
+const ours = new URL(".", import.meta.url).href;
+addEventListener("error", ({ filename }) => filename.startsWith(ours) && broken());
+addEventListener("unhandledrejection", ({ reason }) => `${reason?.message} ${reason?.stack}`.includes(ours) && broken());
+
+async function broken() {
+  if ("broken" in document.body.dataset) return;
+  document.body.dataset.broken = "";
+  $("dialog[open]")?.close(); // it would cover what is said
+  $(".broken button")?.addEventListener("click", () => { delete document.body.dataset.broken; });
+  if (framed) (await import("./embedded.js")).announce("error");
+}
+
+const framed = parent !== window && document.body.dataset.embedders;
+await begin().catch((error) => { broken(); throw error; });
+document.body.dataset.alive = "";
+if (framed) (await import("./embedded.js")).begin();
+
+async function begin() {
+  if (!HTMLElement.prototype.hidePopover) await import("./popover.js");
+  if (shown === "open") await fillOrRead(); else if (shown === "code") await import("./code.js"); else forget();
+  if (shown === "sealing" || shown === "phone") await import(`./${shown}.js`);
+  if ($("#renew")) await import("./renew.js");
+}
+
+async function fillOrRead() {
   const toast = $("#toast");
   const tell = () => { toast.hidden = navigator.onLine; toast.textContent = t("offline"); };
-  for (const event of ["offline", "online"]) addEventListener(event, tell);
-  tell();   // the connection may have gone while this was loading
-  const [path, finish] = await Promise.all([import("./path.js"), import("./finish.js")]);
-  path.begin(finish.review);
+  if (toast) {
+    for (const event of ["offline", "online"]) addEventListener(event, tell);
+    tell();   // the connection may have gone while this was loading
+  }
+  if ($("#answers")) {
+    const [path, finish, draft] = await Promise.all([import("./path.js"), import("./finish.js"), import("./draft.js")]);
+    draft.begin();
+    path.begin(finish.review);
+  } else await import("./reading.js");
   viewed();
+  more();
+}
+
+/** What can wait until everything needed is there, also for a connection that was lost meanwhile. */
+function more() {
+  import("./pages.js").catch(() => { all(); addEventListener("online", more, { once: true }); });
+}
+
+/** Without what holds only the pages near the eye, the browser fetches each as it sees fit. */
+function all() {
+  for (const img of $$("img[data-src]")) Object.assign(img, { loading: "lazy", src: img.dataset.src });
+}
+
+/** What a draft left in this tab is of no use any more. */
+function forget() {
+  try {
+    sessionStorage.removeItem(`draft:${location.pathname}`);
+  } catch { /* the browser keeps nothing for this page */ }
 }
 
 /** Only a page that somebody has before their eyes was viewed; once. */
 function viewed() {
-  if (document.visibilityState === "visible") return post("view", {});
+  if (document.visibilityState === "visible") return post("view", {}, { keepalive: true }); // also by someone who goes on at once
   document.addEventListener("visibilitychange", viewed, { once: true });
 }
 
-async function reloadIfChanged() {
-  const now = await state();
-  if (now && now !== shown) location.reload();
-}
-
-if (shown === "sealing") {
-  const waits = [1, 2, 4, 8];
-  const ask = async () => { await reloadIfChanged(); setTimeout(ask, (waits.shift() ?? 10) * 1000); };
-  setTimeout(ask, waits.shift() * 1000);
-  setTimeout(late, 30_000);
-}
-
-/** Sealing takes longer: say so, and that nothing is lost. */
-function late() {
-  const words = $("#late").content.cloneNode(true);
-  document.title = words.querySelector("h1").textContent;
-  $("#title").textContent = document.title;
-  $("#lead").replaceChildren(...words.querySelector("p").childNodes);
-  $(".disc").classList.add("warn");
-}
+// What has become another page says so to who does not see it.
+if (shown !== "open" && shown !== "code" && performance.getEntriesByType("navigation")[0]?.type === "reload") $("#title").focus();
 
 if (shown === "sealing" || shown === "waiting") document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && reloadIfChanged());
 addEventListener("pageshow", (event) => event.persisted && reloadIfChanged());

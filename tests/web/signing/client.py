@@ -7,10 +7,15 @@ import orjson
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from esign.clock import Clock
+from esign.config import Signing
 from esign.core.document import Origin
-from esign.web.errors import HANDLERS
+from esign.web.errors import handlers
+from esign.web.faults import Faults
 from esign.web.pages import Pages
-from esign.web.signing import routes
+from esign.web.signing import reading, renewal, routes, sheet
+from esign.web.signing.throttle import Throttle
+from esign.web.signing.words import Library
 from tests.web.signing.port import TOKEN, MemoryPort, Runtime
 from tests.web.wire import Seen
 
@@ -18,22 +23,30 @@ LINK = f"/s/{TOKEN}"
 ORIGIN = Origin("192.0.2.7", "a browser")
 
 
-def application(port: MemoryPort) -> ASGIApp:
-    """The pages as the program serves them, behind what stands for the guard."""
+def application(port: MemoryPort, clock: Clock | None = None) -> ASGIApp:
+    """The pages as the program serves them, behind what stands for the guard; with a clock they have their limits."""
     pages = Pages.load()
-    made = Starlette(routes=[*routes(port, pages), pages.assets.route()], exception_handlers=HANDLERS)
+    refuse = Faults(pages, Library.load())
+    shown = [
+        *routes(port, port, port, pages),
+        *renewal.routes(port),
+        *sheet.routes(port),
+        *reading.routes(port),
+    ]
+    made = Starlette(routes=[*shown, pages.assets.route()], exception_handlers=handlers(refuse))
     made.router.redirect_slashes = False
     made.state.runtime = Runtime()
+    door: ASGIApp = Throttle(made, clock, Signing(), refuse) if clock else made
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
-        await made({**scope, "esign.origin": ORIGIN, "esign.request_id": "req_1"}, receive, send)
+        await door({**scope, "esign.origin": ORIGIN, "esign.request_id": "req_1"}, receive, send)
 
     return guarded
 
 
 class Client:
-    def __init__(self, port: MemoryPort) -> None:
-        self.application = application(port)
+    def __init__(self, port: MemoryPort, clock: Clock | None = None) -> None:
+        self.application = application(port, clock)
 
     async def ask(
         self,
@@ -60,10 +73,10 @@ class Client:
             "http_version": "1.1",
             "method": method,
             "scheme": "https",
-            "path": path,
+            "path": path.partition("?")[0],
             "raw_path": path.encode(),
             "root_path": "",
-            "query_string": b"",
+            "query_string": path.partition("?")[2].encode(),
             "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in raw.items()],
             "client": ("192.0.2.7", 0),
             "server": ("127.0.0.1", 80),

@@ -1,17 +1,24 @@
 """A whole port for the signing pages that keeps everything in memory, and the document it starts with."""
 
 import io
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cache
 from typing import Any
 
 from PIL import Image, ImageDraw
 
-from esign.actions.signing import Visit
+from esign.actions.drafting import Kept
+from esign.actions.inks import typed
+from esign.actions.lettering import Lettering
+from esign.actions.proving import refusal
+from esign.actions.signing import Visit, Visitor
 from esign.config import Config
 from esign.core import consent
 from esign.core.account import Organisation
+from esign.core.challenge import Standing, Step
 from esign.core.document import (
     Actor,
     Document,
@@ -27,12 +34,16 @@ from esign.core.document import (
     Seal,
     Status,
 )
+from esign.core.draft import Draft, Given, check, merged
 from esign.core.errors import Detail, Problem
-from esign.core.instant import DAY, HOUR, Instant, parse
+from esign.core.instant import DAY, HOUR, MINUTE, Instant, parse
+from esign.core.language import LANGUAGES
 from esign.core.value import fill
+from esign.pdf import letters as lettering
 
 BASE = "https://sign.example.org"
 TOKEN = "kq3v8m2rt7xd-A_1"
+CODE, SESSION = "417302", "a-session"
 NOW = parse("2026-11-21T13:05:00Z")
 A4 = Page(595.28, 841.89, 0)
 PDF = b"%PDF-1.7\n%%EOF\n"
@@ -198,12 +209,22 @@ SEAL = Seal("B-B", NOW, "4" * 64, 412_345, 3, "Esign", False, "5" * 64)
 class MemoryPort:
     """Behaves as the actions do, by the same rules; `calls` keeps what was asked for, in order."""
 
+    organisation = ORGANISATION
+
     def __init__(self, document: Document | None = None, state: str = "open") -> None:
         self.document = document or a_document()
         self.state = state
         self.calls: list[tuple[Any, ...]] = []
         self.refuse: Problem | None = None
-        self.pictures = [picture(n) for n in range(1, self.document.page_count + 1)]
+        self.broken: Problem | None = None
+        self.draft = Draft()
+        self.standing = Standing(Step.ENTER, 5, NOW, NOW + 10 * MINUTE)
+        self.pictures: list[bytes] = []
+        self.texts: dict[int, list[dict[str, Any]]] = {
+            number: [{"top": 7.0, "text": f"Words of page {number}."}]
+            for number in range(1, self.document.page_count + 1)
+        }
+        self.asked_at: Instant | None = None
 
     @property
     def recipient(self) -> Recipient:
@@ -216,28 +237,33 @@ class MemoryPort:
     def seen(self) -> Visit:
         if self.state == "unknown":
             return Visit("unknown")
-        return Visit(self.state, self.document, self.recipient, ORGANISATION)
+        standing = self.standing if self.state == "code" else None
+        return Visit(
+            self.state, self.document, self.recipient, self.organisation, standing, asked_at=self.asked_at
+        )
 
-    def known(self, token: str) -> None:
-        if token != TOKEN or self.state == "unknown":
+    def known(self, visitor: Visitor) -> None:
+        if visitor.token != TOKEN or self.state == "unknown":
             raise Problem("not_found")
         if self.refuse:
             raise self.refuse
 
-    async def visit(self, runtime: Any, token: str) -> Visit:
-        return self.seen() if token == TOKEN else Visit("unknown")
+    async def visit(self, runtime: Any, visitor: Visitor) -> Visit:
+        if self.broken:
+            raise self.broken
+        return self.seen() if visitor.token == TOKEN else Visit("unknown")
 
-    async def view(self, runtime: Any, token: str, origin: Origin) -> Visit:
-        self.known(token)
+    async def view(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit:
+        self.known(visitor)
         self.calls.append(("view", origin))
         return self.seen()
 
     async def complete(
-        self, runtime: Any, token: str, answers: Mapping[str, Any], consent_hash: str, origin: Origin
+        self, runtime: Any, visitor: Visitor, answers: Mapping[str, Any], consent_hash: str, origin: Origin
     ) -> Visit:
         self.calls.append(("complete", answers, consent_hash, origin))
-        self.known(token)
-        if consent_hash != consent.sha256("en"):
+        self.known(visitor)
+        if consent_hash not in {consent.sha256(tag, self.recipient.role) for tag in LANGUAGES}:
             raise Problem(
                 "invalid_request", details=[Detail("/consent", "The words have changed.", "reference")]
             )
@@ -251,24 +277,78 @@ class MemoryPort:
             return self.now_is("sealing", replace(document, status=Status.SEALING))
         return self.now_is("waiting", document)
 
-    async def decline(self, runtime: Any, token: str, reason: str | None, origin: Origin) -> Visit:
+    async def entered(self, runtime: Any, seen: Visit) -> Draft:
+        return self.draft
+
+    async def keep(self, runtime: Any, visitor: Visitor, given: Mapping[str, Given], since: int) -> Kept:
+        """Not among `calls`: when something is saved is left to the page."""
+        self.known(visitor)
+        if self.state != "open":
+            return Kept(self.state, NOW)
+        check(self.recipient, given)
+        self.draft = merged(self.draft, given, NOW)
+        return Kept(self.state, NOW, self.draft.revision)
+
+    async def send_code(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit:
+        self.known(visitor)
+        self.calls.append(("send_code", origin))
+        self.standing = Standing(Step.ENTER, 5, NOW + MINUTE, NOW + 10 * MINUTE)
+        return self.seen()
+
+    async def authenticate(
+        self, runtime: Any, visitor: Visitor, given: str, origin: Origin
+    ) -> tuple[Visit, str]:
+        self.known(visitor)
+        self.calls.append(("authenticate", given, origin))
+        if given.replace(" ", "") != CODE:
+            left = self.standing.left - 1
+            self.standing = replace(self.standing, left=left, step=Step.ENTER if left else Step.SPENT)
+            raise refusal(self.standing, NOW)
+        self.state = "open"
+        return self.seen(), SESSION
+
+    async def ask(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit:
+        self.known(visitor)
+        self.calls.append(("ask", origin))
+        self.asked_at = NOW
+        return self.now_is("expired-asked", self.document)
+
+    async def decline(self, runtime: Any, visitor: Visitor, reason: str | None, origin: Origin) -> Visit:
         self.calls.append(("decline", reason, origin))
-        self.known(token)
+        self.known(visitor)
         refused = replace(
             self.recipient, status=RecipientStatus.DECLINED, declined_at=NOW, decline_reason=reason
         )
         document = replace(self.document.with_recipient(refused), status=Status.DECLINED, closed_at=NOW)
         return self.now_is("declined", document)
 
-    async def page_image(self, runtime: Any, token: str, number: int) -> bytes | None:
-        return self.pictures[number - 1] if 1 <= number <= len(self.pictures) else None
+    async def page_image(self, runtime: Any, visitor: Visitor, number: int, size: int) -> bytes | None:
+        if not 1 <= number <= len(self.document.file.pages):
+            return None
+        return self.pictures[number - 1] if self.pictures else picture(number, size)
 
-    async def original(self, runtime: Any, token: str) -> tuple[str, bytes]:
-        self.known(token)
+    async def filled_image(
+        self, runtime: Any, visitor: Visitor, number: int, done: int, size: int
+    ) -> bytes | None:
+        return filled(size) if 1 <= done <= len(self.document.finished()) else None
+
+    async def page_text(self, runtime: Any, visitor: Visitor, number: int) -> bytes | None:
+        found = self.texts.get(number)
+        return None if found is None else json.dumps({"paragraphs": found}).encode()
+
+    async def letters(self, runtime: Any, visitor: Visitor, text: object, hand: object) -> Lettering:
+        self.known(visitor)
+        self.calls.append(("letters", text, hand))
+        ink = typed({"text": text, "hand": hand}, "/text")
+        drawn = lettering.letters(str(ink.text), ink.hand, self.recipient.locale)
+        return Lettering(drawn.svg, drawn.width, " ".join(drawn.missing))
+
+    async def original(self, runtime: Any, visitor: Visitor) -> tuple[str, bytes]:
+        self.known(visitor)
         return self.document.file.name, PDF
 
-    async def sealed(self, runtime: Any, token: str, origin: Origin) -> tuple[str, bytes]:
-        self.known(token)
+    async def sealed(self, runtime: Any, visitor: Visitor, origin: Origin) -> tuple[str, bytes]:
+        self.known(visitor)
         if self.state != "completed":
             raise Problem("document_not_completed", current_status=self.document.status)
         return "Straße „Nord“.pdf", PDF
@@ -281,7 +361,7 @@ def stored(value: Any) -> Any:
     if value["kind"] == "typed":
         return Ink("typed", text=value["text"], hand=value["hand"])
     assert value["picture"].startswith("data:image/png;base64,")
-    return Ink("drawn", "6" * 64, 300, 100)
+    return Ink(value["kind"], "6" * 64, 300, 100)
 
 
 def with_status(status: RecipientStatus, **more: Any) -> Recipient:
@@ -307,6 +387,15 @@ STATES: Mapping[str, tuple[str, Document]] = {
     "sealing": (
         "sealing",
         a_document(with_status(RecipientStatus.COMPLETED, completed_at=NOW), status=Status.SEALING),
+    ),
+    "sealing_late": (
+        "sealing",
+        a_document(
+            with_status(RecipientStatus.COMPLETED, completed_at=NOW),
+            status=Status.SEALING,
+            seal_attempts=2,
+            redirect_url="https://northlight.example/thanks",
+        ),
     ),
     "completed": (
         "completed",
@@ -341,6 +430,20 @@ STATES: Mapping[str, tuple[str, Document]] = {
         ),
     ),
     "expired": ("expired", a_document(status=Status.EXPIRED, expires_at=NOW - DAY, closed_at=NOW - DAY)),
+    "expired_done": (
+        "expired",
+        a_document(
+            with_status(RecipientStatus.COMPLETED, completed_at=NOW - 2 * DAY),
+            replace(other(), status=RecipientStatus.SENT, sent_at=NOW - 2 * DAY),
+            status=Status.EXPIRED,
+            expires_at=NOW - DAY,
+            closed_at=NOW - DAY,
+        ),
+    ),
+    "expired_asked": (
+        "expired-asked",
+        a_document(status=Status.EXPIRED, expires_at=NOW - DAY, closed_at=NOW - DAY),
+    ),
     "cancelled": (
         "cancelled",
         a_document(
@@ -354,16 +457,29 @@ STATES: Mapping[str, tuple[str, Document]] = {
 }
 
 
-def picture(number: int) -> bytes:
-    """A page that looks like text, as WebP of 110 dots per inch."""
-    page = Image.new("RGB", (910, 1287), "white")
+@cache
+def picture(number: int, size: int = 1) -> bytes:
+    """A page that looks like text, as WebP of 110 dots per inch or a multiple."""
+    page = Image.new("RGB", (910 * size, 1287 * size), "white")
     pen = ImageDraw.Draw(page)
-    pen.rectangle((104, 90, 104 + 260, 112), fill="#30343c")
+    pen.rectangle((104 * size, 90 * size, 364 * size, 112 * size), fill="#30343c")
     for line in range(34):
-        y = 160 + line * 31
-        pen.rectangle(
-            (104, y, 104 + (690 if line % 5 else 420) - 13 * (line * number % 7), y + 7), fill="#d4d7dc"
-        )
+        y, end = 160 + line * 31, 104 + (690 if line % 5 else 420) - 13 * (line * number % 7)
+        pen.rectangle((104 * size, y * size, end * size, (y + 7) * size), fill="#d4d7dc")
+    return webp(page)
+
+
+@cache
+def filled(size: int) -> bytes:
+    """A stroke across the lower half, on clear ground."""
+    page = Image.new("RGBA", (910 * size, 1287 * size), (0, 0, 0, 0))
+    ImageDraw.Draw(page).line(
+        (490 * size, 960 * size, 780 * size, 910 * size), fill="#14213d", width=6 * size
+    )
+    return webp(page)
+
+
+def webp(page: Image.Image) -> bytes:
     out = io.BytesIO()
     page.save(out, "WEBP", quality=60)
     return out.getvalue()

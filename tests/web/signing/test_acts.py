@@ -138,6 +138,18 @@ async def test_another_site_cannot_act(act: str, headers: dict[str, str]) -> Non
     assert port.calls == []
 
 
+async def test_another_site_cannot_enter_anything() -> None:
+    values = {"fld_town": {"at": 1, "value": "Harrowgate"}}
+    for headers, revision in (
+        ({"sec_fetch_site": "cross-site"}, 0),
+        ({"origin": "https://evil.example"}, 0),
+        ({}, 1),
+    ):
+        port = small()
+        await Client(port).post("draft", {"values": values}, **headers)
+        assert port.draft.revision == revision
+
+
 async def test_the_page_itself_and_a_program_without_an_origin_can_act() -> None:
     for headers in (
         {},

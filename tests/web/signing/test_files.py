@@ -9,13 +9,13 @@ import pytest
 import esign
 from esign.web.pages import Assets, disposition
 from tests.web.signing.client import LINK, Client
-from tests.web.signing.port import PDF, STATES, MemoryPort
+from tests.web.signing.port import PDF, STATES, MemoryPort, picture
 
 
 async def test_a_page_is_a_picture_that_only_the_reader_keeps() -> None:
     port = MemoryPort()
     seen = await Client(port).ask(path=f"{LINK}/pages/2.webp")
-    assert (seen.status, seen.body) == (200, port.pictures[1])
+    assert (seen.status, seen.body) == (200, picture(2))
     assert seen.headers["content-type"] == "image/webp"
     assert seen.headers["cache-control"] == "private, max-age=86400, immutable"
     assert seen.headers["cross-origin-resource-policy"] == "same-origin"
@@ -24,6 +24,28 @@ async def test_a_page_is_a_picture_that_only_the_reader_keeps() -> None:
 @pytest.mark.parametrize("number", ["0", "3", "x", "-1", "1e3"])
 async def test_a_page_that_is_not_there_is_not_found(number: str) -> None:
     assert (await Client(MemoryPort()).ask(path=f"{LINK}/pages/{number}.webp")).status == 404
+
+
+@pytest.mark.parametrize("size", [2, 3])
+async def test_a_page_comes_in_a_few_sizes(size: int) -> None:
+    seen = await Client(MemoryPort()).ask(path=f"{LINK}/pages/2.webp?size={size}")
+    assert (seen.status, seen.body) == (200, picture(2, size))
+
+
+@pytest.mark.parametrize(
+    "query", ["size=1", "size=4", "size=2.5", "size=02", "size=2&size=3", "size=", "x=1"]
+)
+async def test_no_other_size_is_drawn(query: str) -> None:
+    for name in ("2.webp", "2/filled-1.webp"):
+        assert (await Client(MemoryPort()).ask(path=f"{LINK}/pages/{name}?{query}")).status == 404
+
+
+async def test_the_text_of_a_page_is_data() -> None:
+    seen = await Client(MemoryPort()).ask(path=f"{LINK}/pages/1.json")
+    assert seen.headers["content-type"] == "application/json"
+    assert seen.headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+    assert b"Words of page 1." in seen.body
+    assert (await Client(MemoryPort()).ask(path=f"{LINK}/pages/3.json")).status == 404
 
 
 @pytest.mark.parametrize("file", ["original.pdf", "sealed.pdf"])
@@ -79,6 +101,18 @@ async def test_static_files_are_kept_for_ever_under_a_name_that_changes_with_the
     assert (await client.ask(path="/static/0123456789abcdef/signing.js")).status == 404
 
 
+async def test_the_page_itself_is_packed_for_whoever_takes_it() -> None:
+    client = Client(MemoryPort())
+    plain = await client.ask()
+    packed = await client.ask(headers={"accept-encoding": "gzip, br"})
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.headers["content-length"] == str(len(packed.body))
+    assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
+    assert len(packed.body) < len(plain.body) / 4
+    assert b"<!doctype html>" in gzip.decompress(packed.body)
+
+
 @pytest.mark.parametrize("name", ["../pages.py", "..%2fpages.py", "/etc/passwd", "fonts", ""])
 async def test_only_files_of_the_list_are_served(name: str) -> None:
     digest = Assets.load().digest
@@ -89,11 +123,21 @@ async def test_what_is_typed_is_shown_with_the_very_fonts_of_the_seal() -> None:
     assets = Assets.load()
     folder = Path(esign.__file__).parent / "pdf" / "fonts"
     sheet = assets.files["signing.css"].plain.decode()
-    for hand in "ABC":
-        assert f'url("fonts/EsignHand{hand}.ttf")' in sheet
-        assert (
-            assets.files[f"fonts/EsignHand{hand}.ttf"].plain == (folder / f"EsignHand{hand}.ttf").read_bytes()
-        )
+    named = set(re.findall(r'url\("(fonts/[^"]+)"\)', sheet))
+    assert named | {"fonts/NotoSansMono-Regular.ttf"} == {
+        name for name in assets.files if name.startswith("fonts/")
+    }
+    for name in named:
+        assert assets.files[name].plain == (folder.parent / name).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["path.js", "signing.css"])
+def test_what_is_written_for_people_who_read_the_source_is_not_sent(name: str) -> None:
+    source = (Path(esign.__file__).parent / "web" / "static" / name).read_text("utf-8")
+    sent = Assets.load().files[name].plain.decode()
+    assert "/*" in source and "/*" not in sent
+    assert not re.search(r"^\s*//|^[ \t]", sent, re.MULTILINE)
+    assert len(re.sub(r"\s", "", sent)) > 0.7 * len(re.sub(r"\s", "", source))
 
 
 def test_script_and_style_of_the_page_stay_below_forty_kilobytes_compressed() -> None:
@@ -104,5 +148,6 @@ def test_script_and_style_of_the_page_stay_below_forty_kilobytes_compressed() ->
 
 PARTS = {
     *("tokens.css", "signing.css", "signing.js", "dom.js", "path.js", "checks.js", "ink.js", "reading.js"),
-    "finish.js",
+    *("finish.js", "pages.js", "zoom.js", "text.js", "draft.js"),
+    *("lettering.js", "letters.js", "pad.js", "picture.js", "upload.js"),
 }

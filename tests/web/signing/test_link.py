@@ -3,12 +3,15 @@
 import re
 from dataclasses import replace
 from html import unescape
+from typing import Any
 
 import pytest
 
-from esign.core.document import FieldType, Ink
+from esign.core import consent
+from esign.core.document import FieldType, Ink, RecipientStatus, Role
 from tests.web.signing.client import LINK, Client
 from tests.web.signing.port import (
+    NOW,
     STATES,
     MemoryPort,
     a_document,
@@ -135,14 +138,27 @@ async def test_what_other_people_filled_in_is_not_shown() -> None:
     assert 'data-field="fld_o_signature"' not in page
 
 
+async def test_what_other_people_filled_in_is_shown_once_they_have_finished() -> None:
+    theirs = other()
+    secret = replace(theirs.fields[0], value=Ink("typed", text="M. Okafor", hand="a"))
+    dated = replace(theirs.fields[1], value="2026-11-20")
+    done = replace(theirs, status=RecipientStatus.COMPLETED, completed_at=NOW, fields=(secret, dated))
+    page = unescape((await Client(MemoryPort(a_document(a_recipient(), done))).ask()).body.decode())
+    assert 'title="Mira Okafor has signed"' in page and "Mira Okafor has filled in Date: 2026-11-20" in page
+    assert re.findall(r'data-src="([^"]*filled[^"]*)"', page) == [f"{LINK}/pages/2/filled-1.webp"]
+
+
 async def test_the_first_page_comes_at_once_and_the_others_when_they_are_near_with_their_room_kept() -> None:
     page = (await Client(MemoryPort()).ask()).body.decode()
-    assert re.findall(
-        r'<img src="[^"]*/pages/(\d).webp" width="909" height="1286"[^>]*?(lazy|)"?>', page
-    ) == [
-        ("1", ""),
-        ("2", "lazy"),
+    pages = re.findall(r'<img src="([^"]*)" data-src="([^"]*)" width="909" height="1286"', page)
+    assert [source.partition(",")[0] for source, _ in pages] == [
+        f"{LINK}/pages/1.webp",
+        "data:image/gif;base64",
     ]
+    assert [later for _, later in pages] == [f"{LINK}/pages/{n}.webp" for n in (1, 2)]
+    assert 'fetchpriority="high"' in page.split('id="page-2"')[0]
+    unscripted = re.findall(r'<noscript><img src="([^"]*)"[^>]* loading="lazy"></noscript>', page)
+    assert unscripted == [f"{LINK}/pages/2.webp"]
     assert "--ratio: 595.28 / 841.89" in page
 
 
@@ -179,3 +195,91 @@ async def test_a_colour_that_is_none_never_reaches_the_sheet() -> None:
 
     page = (await Client(Odd()).ask()).body.decode()
     assert "display:none" not in page and "--brand: #3d4657" in page
+
+
+# ---------- roles ----------
+
+
+async def test_an_approver_is_asked_to_approve_and_for_no_signature() -> None:
+    approver = a_recipient((), role=Role.APPROVER)
+    page = (await Client(MemoryPort(a_document(approver, other()))).ask()).body.decode()
+    for words in ("asks you to approve", "approve now", "Approve this document?", "and approve it."):
+        assert words in page
+    assert 'data-action="approve"' in page and 'data-field="signature"' not in page
+    assert consent.sha256("en", Role.APPROVER) in page and consent.sha256("en") not in page
+
+
+async def test_no_field_of_an_approver_is_marked_as_needed() -> None:
+    approver = a_recipient(role=Role.APPROVER)
+    page = (await Client(MemoryPort(a_document(approver, other()))).ask()).body.decode()
+    assert "data-required" not in page and "data-needed" not in page
+    assert 'data-least="0"' in page and 'aria-valuemax="0"' in page
+
+
+async def test_a_reader_gets_the_pages_and_nothing_to_act_with() -> None:
+    viewer = a_recipient((), role=Role.VIEWER)
+    page = (await Client(MemoryPort(a_document(viewer, other()))).ask()).body.decode()
+    for words in (
+        "sends you this to read",
+        "Nothing for you to sign",
+        "original.pdf",
+        "Mira Okafor</b> signs",
+    ):
+        assert words in page
+    for act in ("sign", "finish", "approve", "decline", "consent", "adopt"):
+        assert f'data-action="{act}"' not in page
+    assert 'id="answers"' not in page and "<dialog" not in page
+
+
+@pytest.mark.parametrize(
+    ("state", "role", "words"),
+    [
+        ("waiting", Role.APPROVER, "Thank you, you have approved"),
+        ("sealing", Role.APPROVER, "Your approval is recorded"),
+        ("sealing", Role.VIEWER, "Everyone has signed"),
+        ("completed", Role.VIEWER, "Signed by everyone"),
+        ("completed", Role.CC, "Signed by everyone"),
+    ],
+)
+async def test_what_is_over_is_told_by_what_the_reader_did(state: str, role: Role, words: str) -> None:
+    acted: dict[str, Any] = {}
+    if role is Role.APPROVER:
+        acted = {"status": RecipientStatus.COMPLETED, "completed_at": NOW}
+    document = a_document(a_recipient((), role=role, **acted), other())
+    page = (await Client(MemoryPort(document, state)).ask()).body.decode()
+    assert words in page
+    assert "You signed" not in page
+    assert ("You approved" in page) is (role is Role.APPROVER)
+
+
+async def test_a_refusal_to_approve_is_called_one() -> None:
+    declined: dict[str, Any] = {"status": RecipientStatus.DECLINED, "declined_at": NOW}
+    mine = MemoryPort(a_document(a_recipient((), role=Role.APPROVER, **declined), other()), "declined")
+    assert "You declined to approve" in (await Client(mine).ask()).body.decode()
+    theirs = a_document(a_recipient(()), replace(other(), role=Role.APPROVER, **declined))
+    page = (await Client(MemoryPort(theirs, "declined")).ask()).body.decode()
+    assert "Mira Okafor declined to approve" in page
+
+
+async def test_without_having_shown_the_code_nobody_reads_why_it_was_withdrawn() -> None:
+    state, document = STATES["cancelled"]
+    port = MemoryPort(document, state)
+
+    class Unproven(MemoryPort):
+        async def visit(self, runtime: object, visitor: object) -> object:  # type: ignore[override]
+            return replace(port.seen(), proven=False)
+
+    assert "without the window seat" in (await Client(port).ask()).body.decode()
+    page = (await Client(Unproven()).ask()).body.decode()
+    assert "withdrawn" in page and "without the window seat" not in page
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "data:text/html,x", "//northlight.example", "ftp://a.test/x"]
+)
+async def test_only_an_address_of_the_web_is_offered_afterwards(url: str) -> None:
+    state, document = STATES["completed"]
+    page = (await Client(MemoryPort(replace(document, redirect_url=url), state)).ask()).body.decode()
+    assert 'data-action="continue"' not in page and url not in page
+    offered = (await Client(MemoryPort(document, state)).ask()).body.decode()
+    assert 'data-action="continue"' in offered and "Continue to northlight.example" in offered

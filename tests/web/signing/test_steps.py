@@ -6,7 +6,7 @@ import pytest
 
 from esign.core.document import Field, FieldType, Page
 from esign.web.signing.page import brand, initials
-from esign.web.signing.steps import Step, letter_size, steps, written
+from esign.web.signing.steps import Step, steps, written
 from esign.web.signing.words import Library
 from tests.web.signing.port import a_field, a_recipient
 
@@ -104,26 +104,7 @@ def test_a_field_says_what_it_expects(kind: FieldType, options: dict[str, object
     ],
 )
 def test_a_date_is_shown_as_it_will_be_sealed(pattern: str, text: str) -> None:
-    assert written("2026-12-05", pattern, WORDS) == text
-
-
-@pytest.mark.parametrize(
-    ("field", "points"),
-    [
-        (a_field("f", T.TEXT, 1, (0, 0, 20, 2)), 10.56),
-        (a_field("f", T.TEXT, 1, (0, 0, 20, 10)), 12),
-        (a_field("f", T.TEXT, 1, (0, 0, 20, 0.5)), 6),
-        (a_field("f", T.TEXT, 1, (0, 0, 20, 10), font_size=30), 30),
-        (a_field("f", T.TEXT, 1, (0, 0, 20, 10), options={"multiline": True}), 10),
-        (a_field("f", T.RADIO, 1, (0, 0, 20, 4), options={"options": ["a", "b"]}), 10.56),
-        (
-            a_field("f", T.RADIO, 1, (0, 0, 20, 2), options={"options": ["a", "b"], "layout": "horizontal"}),
-            10.56,
-        ),
-    ],
-)
-def test_letters_begin_at_the_size_of_the_seal(field: Field, points: float) -> None:
-    assert letter_size(field, PAGE) == pytest.approx(points)
+    assert written("2026-12-05", pattern) == text
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,7 @@ WEB = Path(next(iter(esign.web.__path__)))
 WORDS = Library.load().choose("en")
 PYTHON = "\n".join(path.read_text() for path in (WEB / "signing").glob("*.py"))
 TEMPLATES = "\n".join(path.read_text() for path in (WEB / "templates" / "signing").glob("*.html"))
-SCRIPT = "\n".join(
-    (WEB / "static" / name).read_text()
-    for name in ("dom.js", "path.js", "checks.js", "ink.js", "finish.js", "signing.js")
-)
+SCRIPT = "\n".join(path.read_text() for path in (WEB / "static").glob("*.js") if path.stem != "reference")
 KEYS = set(WORDS.catalogue) - {"script"}
 
 
@@ -30,7 +27,7 @@ def test_no_sentence_of_the_pages_is_missing() -> None:
 
 def test_no_sentence_of_the_pages_is_left_over() -> None:
     text = PYTHON + TEMPLATES
-    prefixes = re.findall(r'(?:"|f")([a-z_]+_)(?:\{|"|\' ~)|\'([a-z_]+_)\' ~', text)
+    prefixes = re.findall(r'(?:"|f")([a-z_]+_|[a-z_]{6,}(?=\{))(?:\{|"|\' ~)|\'([a-z_]+_)\' ~', text)
     begun = tuple({one or two for one, two in prefixes} | {"hint_length_", "hint_range_", "type_", "hand_"})
     assert {
         key for key in KEYS if not re.search(rf"['\"]{key}['\"]", text) and not key.startswith(begun)
@@ -49,7 +46,7 @@ def test_no_sentence_of_the_script_is_missing_or_left_over() -> None:
 
 
 def test_what_is_put_into_a_sentence_is_escaped_and_its_own_marks_are_kept() -> None:
-    assert WORDS("has_signed", name="<i>Ada</i>") == "<b>&lt;i&gt;Ada&lt;/i&gt;</b> has signed"
+    assert WORDS("other_sign_done", name="<i>Ada</i>") == "<b>&lt;i&gt;Ada&lt;/i&gt;</b> has signed"
 
 
 @pytest.mark.parametrize(("n", "words"), [(0, "0 pages"), (1, "1 page"), (2, "2 pages")])

@@ -1,0 +1,55 @@
+"""What went wrong, as a page in the reader's language where a browser asks for one, and else as the JSON of errors."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Scope
+
+from esign.core.errors import Problem
+from esign.core.language import LANGUAGES, accepted
+from esign.web import errors
+from esign.web.pages import Pages
+from esign.web.signing.words import Library
+
+KINDS: Mapping[int, str] = {404: "missing", 429: "busy", 500: "broken", 503: "away"}
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """Answers a request that cannot be served; programs below /api never see a page."""
+
+    pages: Pages
+    library: Library
+
+    def __call__(self, scope: Scope, problem: Problem) -> Response:
+        if not is_reader(scope):
+            return errors.as_json(scope, problem)
+        request, kind = Request(scope), KINDS.get(problem.status, "wrong")
+        words = self.library.choose(
+            request.query_params.get("lang"), accepted(request.headers.get("accept-language"))
+        )
+        wait = words.count("minutes_only", ceil((problem.retry_after or 1) / 60))
+        shown = {
+            "state": "error",
+            "kind": kind,
+            "t": words,
+            "languages": LANGUAGES,
+            "brand": ("#2546d8", "#ffffff"),
+            "wait": wait,
+            "number": errors.request_id(request) if kind == "broken" else None,
+        }
+        answer = self.pages.page("signing/fault.html", shown)
+        answer.status_code = problem.status
+        answer.headers.update(dict(errors.headers(problem)))
+        return answer
+
+
+def is_reader(scope: Scope) -> bool:
+    """Whether a browser asks, for something to look at."""
+    path = scope["path"]
+    if path == "/api" or path.startswith("/api/"):
+        return False
+    return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])

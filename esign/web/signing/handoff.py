@@ -1,0 +1,106 @@
+"""The addresses of a signature that is drawn on a phone: those of the desk, and the phone's own page."""
+
+import base64
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from esign.actions.handing import Offered, Phone
+from esign.actions.signing import Visitor
+from esign.core.errors import UnknownLink
+from esign.core.handoff import Progress
+from esign.core.instant import SECOND
+from esign.core.language import LANGUAGES, accepted
+from esign.pdf.qr import qr
+from esign.web.pages import Pages
+from esign.web.signing import body
+from esign.web.signing.page import Facts, common
+from esign.web.signing.routes import runtime, told, visitor
+from esign.web.signing.words import Library
+
+QUIET = 4  # squares around a code, so that cameras find it
+PHONE = ("dom.js", "phone.js", "pad.js", "picture.js")
+
+
+class Handing(Protocol):
+    """What this needs of `actions.handing`."""
+
+    async def offer(self, runtime: Any, visitor: Visitor, kind: object) -> Offered: ...
+
+    async def look(self, runtime: Any, visitor: Visitor, id: str) -> tuple[Progress, bytes | None]: ...
+
+    async def phone(self, runtime: Any, token: str) -> Phone: ...
+
+    async def arrive(self, runtime: Any, token: str) -> Phone: ...
+
+    async def receive(self, runtime: Any, token: str, picture: object) -> Phone: ...
+
+
+def routes(actions: Handing, pages: Pages) -> list[Route]:
+    handoff = Handoffs(actions, pages, Library.load())
+    return [
+        Route("/s/{token}/handoff", handoff.offer, methods=["POST"]),
+        Route("/s/{token}/handoff/{id}", handoff.look, methods=["GET"]),
+        Route("/h/{token}", handoff.show, methods=["GET"]),
+        Route("/h/{token}/open", handoff.arrive, methods=["POST"]),
+        Route("/h/{token}/ink", handoff.receive, methods=["POST"]),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Handoffs:
+    """The handlers, with what they share."""
+
+    actions: Handing
+    pages: Pages
+    library: Library
+
+    async def offer(self, request: Request) -> Response:
+        given = await body.read(request, "kind")
+        made = await self.actions.offer(runtime(request), visitor(request), given.get("kind"))
+        left = (made.expires_at - runtime(request).clock.now()) // SECOND
+        code = data_url("image/svg+xml", qr(made.address, QUIET).encode())
+        return told({"id": made.id, "address": made.address, "code": code, "seconds": left})
+
+    async def look(self, request: Request) -> Response:
+        id = str(request.path_params["id"])
+        progress, png = await self.actions.look(runtime(request), visitor(request), id)
+        return told({"state": progress.value, "picture": data_url("image/png", png) if png else None})
+
+    async def show(self, request: Request) -> Response:
+        """The phone's page: 200 whatever its state, for whoever opens it, and nothing changes."""
+        seen = await self.actions.phone(runtime(request), token(request))
+        wanted, browser = request.query_params.get("lang"), accepted(request.headers.get("accept-language"))
+        if seen.state == "unknown":
+            request.scope["esign.problem"] = UnknownLink()
+        if seen.document is None or seen.recipient is None or seen.organisation is None:
+            words = self.library.choose(wanted, browser)
+            shown = {"t": words, "languages": LANGUAGES, "mark": "e", "brand": ("#2546d8", "#ffffff")}
+            return self.pages.page(
+                "signing/phone.html", {"state": "closed", "view": seen.state, "test": False, **shown}
+            )
+        named = (seen.recipient.locale, seen.document.locale, browser, seen.organisation.locale)
+        words = self.library.choose(wanted, *named)
+        facts = Facts(seen.document, seen.recipient, seen.organisation, words, request.url.path)
+        shown = {**common(facts), "ancestors": (), "kind": seen.kind, "modules": PHONE}
+        return self.pages.page("signing/phone.html", {"state": "phone", "view": "open", **shown})
+
+    async def arrive(self, request: Request) -> Response:
+        await body.read(request)
+        return told({"state": (await self.actions.arrive(runtime(request), token(request))).state})
+
+    async def receive(self, request: Request) -> Response:
+        given = await body.read(request, "picture")
+        seen = await self.actions.receive(runtime(request), token(request), given.get("picture"))
+        return told({"state": seen.state})
+
+
+def token(request: Request) -> str:
+    return str(request.path_params["token"])
+
+
+def data_url(media: str, content: bytes) -> str:
+    return f"data:{media};base64,{base64.b64encode(content).decode()}"

@@ -1,0 +1,26 @@
+"""The request for a new link, from the page of a document that has expired."""
+
+from typing import Any, Protocol
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from esign.actions.signing import Visit, Visitor
+from esign.core.document import Origin
+from esign.web.signing import body
+from esign.web.signing.routes import origin, runtime, state, visitor
+
+
+class Renewing(Protocol):
+    """What this needs of `actions.renewing`."""
+
+    async def ask(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit: ...
+
+
+def routes(actions: Renewing) -> list[Route]:
+    async def ask(request: Request) -> Response:
+        await body.read(request)
+        return state(await actions.ask(runtime(request), visitor(request), origin(request)))
+
+    return [Route("/s/{token}/renewal", ask, methods=["POST"])]

@@ -1,0 +1,19 @@
+"""The screens that pages are looked at on, and when a page has come to rest."""
+
+import pytest
+
+SETTLED = """async () => {
+  await Promise.all(document.getAnimations()
+    .filter((one) => one.effect.getTiming().iterations === 1)
+    .map((one) => one.finished.catch(() => null)));  // one that is called off rests too
+  for (let still = 0, at = -1; still < 8; await new Promise(requestAnimationFrame)) {
+    still = at === scrollY ? still + 1 : 0;
+    at = scrollY;
+  }
+}"""
+SCREENS = [
+    pytest.param({"width": 360, "height": 740}, id="phone-light"),
+    pytest.param({"width": 360, "height": 740, "dark": True}, id="phone-dark"),
+    pytest.param({"width": 1280, "height": 800}, id="desk-light"),
+    pytest.param({"width": 1280, "height": 800, "dark": True}, id="desk-dark"),
+]

@@ -1,0 +1,418 @@
+"""Reading: pages that come and go, sharp at any size, where one is, as text, and with what others have filled in."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from esign.core.document import Document, Ink, RecipientStatus, Role
+from tests.browser.conftest import Visits, serving
+from tests.browser.screens import SCREENS
+from tests.web.signing.port import A4, NOW, MemoryPort, a_document, a_recipient, other
+
+Visit = Callable[..., Page]
+Shot = Callable[[Page, str], None]
+MANY = 200
+HELD = """() => {
+  const held = [...document.querySelectorAll(".page > img")].filter((one) => one.src.includes("/pages/"));
+  return {
+    pictures: held.length,
+    megabytes: held.reduce((sum, one) => sum + one.naturalWidth * one.naturalHeight * 4, 0) / 1e6,
+    nodes: document.querySelectorAll("*").length,
+  };
+}"""
+FLICK = """async () => {
+  const end = document.documentElement.scrollHeight - innerHeight;
+  for (let at = 0; at < end; at += 9000) {
+    scrollTo({ top: at, behavior: "instant" });
+    await new Promise(requestAnimationFrame);
+  }
+  scrollTo({ top: end, behavior: "instant" });
+}"""
+SHIFT = """() => new Promise((done) => {
+  let sum = 0;
+  new PerformanceObserver((list) => { for (const one of list.getEntries()) sum += one.value; })
+    .observe({ type: "layout-shift", buffered: true });
+  requestAnimationFrame(() => requestAnimationFrame(() => done(sum)));
+})"""
+FREE = """() => [innerWidth / 2, (document.querySelector(".bar").offsetHeight
+  + document.querySelector("#dock").getBoundingClientRect().top) / 2]"""
+PICTURE = "#page-{} > img:not(.filled)"
+PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 800}
+BOTH = [pytest.param(PHONE, id="phone"), pytest.param(DESK, id="desk")]
+WAITING = """([number, size]) => {
+  const img = document.querySelector(`#page-${number} > img`);
+  return img.src.includes("/pages/") && img.complete && Number(img.dataset.size ?? 1) >= size;
+}"""
+
+
+def long(pages: int = MANY) -> Document:
+    """The agreement with so many pages; its fields are on the first two."""
+    document = a_document()
+    file = replace(document.file, pages=(A4,) * pages, images=("2" * 64,) * pages)
+    return replace(document, file=file)
+
+
+def loaded(page: Page, number: int, size: int = 1) -> None:
+    page.wait_for_function(WAITING, arg=[number, size])
+
+
+def rect(page: Page, selector: str) -> dict[str, float]:
+    found: dict[str, float] = page.locator(selector).first.evaluate(
+        "one => one.getBoundingClientRect().toJSON()"
+    )
+    return found
+
+
+def middle(page: Page, selector: str) -> tuple[float, float]:
+    box = rect(page, selector)
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def press(page: Page, selector: str) -> None:
+    """As a hand does; the tool's own click first scrolls to what is stuck to the top."""
+    page.mouse.click(*middle(page, selector))
+
+
+# ---------- a window of pages ----------
+
+
+@pytest.mark.parametrize("screen", BOTH)
+def test_a_document_of_200_pages_is_scrolled_while_a_few_are_held(
+    visit: Visit, screen: dict[str, int]
+) -> None:
+    page = visit(MemoryPort(long()), **screen)
+    loaded(page, 1)
+    heights = page.evaluate("document.documentElement.scrollHeight")
+    for number in (3, 40, 41, 120, 199, 200, 7):
+        page.evaluate("number => document.querySelector(`#page-${number}`).scrollIntoView()", number)
+        loaded(page, number)
+        page.wait_for_function(f"() => ({HELD})().pictures <= 18")
+        held = page.evaluate(HELD)
+        assert held["pictures"] <= 18 and held["megabytes"] <= 90, held
+        assert held["nodes"] < 2_000, held
+    assert page.evaluate("document.documentElement.scrollHeight") == heights
+
+
+def test_pages_that_are_only_passed_are_not_fetched(visit: Visit) -> None:
+    asked: list[str] = []
+    page = visit(MemoryPort(long()))
+    loaded(page, 1)
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate(FLICK)
+    loaded(page, MANY)
+    assert len([url for url in asked if "/pages/" in url]) < MANY / 2
+
+
+def test_without_the_script_that_holds_pages_the_browser_fetches_them(visit: Visits) -> None:
+    address = visit.open.enter_context(serving(MemoryPort(long(4))))
+    page = visit.at("about:blank", excused="ERR_FAILED")
+    page.route("**/pages.js", lambda route: route.abort())
+    page.goto(address)
+    page.locator("#page-4").scroll_into_view_if_needed()
+    loaded(page, 4)
+    page.locator("[data-action=sign]:visible").click()
+    expect(page.locator("#slot [data-field=fld_address]")).to_be_focused()
+
+
+def test_nothing_moves_when_the_pages_come(visit: Visit) -> None:
+    page = visit(MemoryPort(long(9)))
+    before = [rect(page, f"#page-{n}")["height"] for n in range(1, 10)]
+    page.locator("#page-9").scroll_into_view_if_needed()
+    loaded(page, 9)
+    assert [rect(page, f"#page-{n}")["height"] for n in range(1, 10)] == before
+    assert page.evaluate(SHIFT) <= 0.02
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_one_sees_where_one_is_and_goes_to_a_page(visit: Visit, shot: Shot, screen: dict[str, int]) -> None:
+    page = visit(MemoryPort(long(80)), **screen)
+    where = page.locator("#where")
+    expect(where).to_have_text("Page 1 of 80")
+    page.locator("#page-12").evaluate("one => one.scrollIntoView({ behavior: 'instant' })")
+    expect(where).to_have_text("Page 12 of 80")
+    expect(where).to_have_css("opacity", "1")
+    loaded(page, 12)
+    shot(page, "reading-1-where")
+    page.evaluate("scrollBy(0, 1)")
+    expect(where).to_have_css("opacity", "1")
+    press(page, "#where")
+    expect(page.locator("#goto-page")).to_be_focused()
+    expect(page.locator("#goto-page")).to_have_value("12")
+    shot(page, "reading-2-go")
+    page.keyboard.type("73")
+    page.keyboard.press("Enter")
+    expect(page.locator("#goto")).to_be_hidden()
+    expect(where).to_have_text("Page 73 of 80")
+    expect(page.locator("#page-73")).to_be_focused()
+    assert 50 <= rect(page, "#page-73")["top"] <= 90
+    loaded(page, 73)
+
+
+def test_a_single_page_needs_no_way_to_pages(visit: Visit) -> None:
+    document = replace(long(1), recipients=(a_recipient(()),))
+    expect(visit(MemoryPort(document)).locator("#where")).to_have_count(0)
+
+
+# ---------- zoom ----------
+
+
+def press_buttons(page: Page, point: tuple[float, float]) -> None:
+    for _ in range(2):
+        press(page, "[data-zoom='1']")
+
+
+def press_keys(page: Page, point: tuple[float, float]) -> None:
+    page.locator(".desk").focus()
+    page.keyboard.press("+")
+    page.keyboard.press("=")
+
+
+def turn_wheel(page: Page, point: tuple[float, float]) -> None:
+    page.mouse.move(*point)
+    page.keyboard.down("Control")
+    for _ in range(3):
+        page.mouse.wheel(0, -60)
+    page.keyboard.up("Control")
+    expect(page.locator(".percent")).to_have_text("246%")
+
+
+def pinch(page: Page, point: tuple[float, float], ratio: float = 1.5) -> None:
+    """Two fingers move apart around the point."""
+    finger = page.context.new_cdp_session(page)
+
+    def touch(kind: str, half: float | None) -> None:
+        ends = [] if half is None else [{"x": point[0] + side * half, "y": point[1]} for side in (-1, 1)]
+        finger.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": ends})
+
+    touch("Start", 60)
+    for n in range(1, 11):
+        touch("Move", 60 + 60 * (ratio - 1) * n / 10)
+    touch("End", None)
+
+
+WAYS = {"buttons": press_buttons, "keys": press_keys, "wheel": turn_wheel, "fingers": pinch}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_zoom_keeps_the_place_that_is_looked_at(visit: Visit, way: str, language: str) -> None:
+    screen = PHONE if way == "fingers" else DESK
+    page = visit(MemoryPort(), **screen, locale=language)
+    loaded(page, 1)
+    place = "#f-fld_wood" if way != "buttons" else "#f-fld_payment"
+    page.locator(place).evaluate("one => one.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    loaded(page, 2)  # so is what hears keys and fingers
+    point = middle(page, place)
+    free: tuple[float, float] = tuple(page.evaluate(FREE))
+    at_middle = way in ("buttons", "keys")
+    width = rect(page, "#page-1")["width"]
+    WAYS[way](page, point)
+    page.wait_for_function("was => document.querySelector('#page-1').clientWidth > was * 1.4", arg=width)
+    grown = rect(page, "#page-1")["width"] / width
+    assert 1.4 < grown < 2.5
+    aim = free if at_middle else point
+    wanted = tuple(a + (p - a) * grown for a, p in zip(aim, point, strict=True))
+    slack = 4 if way != "wheel" else 160  # at a desk the edge of the page may come first
+    assert middle(page, place)[0] == pytest.approx(wanted[0], abs=slack)
+    assert middle(page, place)[1] == pytest.approx(wanted[1], abs=4)
+    page.locator(".desk").focus()
+    page.keyboard.press("0")
+    assert rect(page, "#page-1")["width"] == pytest.approx(width, abs=1)
+    assert middle(page, place)[1] == pytest.approx(point[1], abs=90)
+
+
+def test_keys_zoom_the_document_only_where_it_has_the_focus(visit: Visit) -> None:
+    page = visit(MemoryPort(), **DESK)
+    page.locator("#f-fld_wood").scroll_into_view_if_needed()
+    loaded(page, 2)
+    for key in ("+", "-", "0"):
+        page.keyboard.press(key)
+    expect(page.locator(".percent")).to_have_text("100%")
+    page.locator("#f-fld_address").click()
+    page.keyboard.type("1+0-")
+    expect(page.locator("#slot [data-field=fld_address]")).to_have_value("1+0-")
+    expect(page.locator(".percent")).to_have_text("100%")
+    page.keyboard.press("Escape")
+    page.keyboard.press("+")
+    expect(page.locator(".percent")).to_have_text("125%")
+
+
+@pytest.mark.parametrize("screen", BOTH)
+def test_a_page_that_grows_becomes_sharp_without_a_flash(
+    visit: Visit, shot: Shot, screen: dict[str, int]
+) -> None:
+    page = visit(MemoryPort(), **screen)
+    loaded(page, 1)
+    page.evaluate("""() => { window.least = Infinity; (function look() {
+      const img = document.querySelector("#page-1 > img");
+      least = Math.min(least, img && img.complete ? img.naturalWidth : 0);
+      requestAnimationFrame(look);
+    })(); }""")
+    first = page.locator(PICTURE.format(1)).get_attribute("src")
+    assert first is not None and "size" not in first
+    while page.locator("[data-zoom='1']").is_enabled():
+        page.locator("[data-zoom='1']").click()
+    loaded(page, 1, 3)
+    expect(page.locator(PICTURE.format(1))).to_have_attribute("src", re.compile(r"/pages/1\.webp\?size=3$"))
+    seen, shown = page.locator(PICTURE.format(1)).evaluate(
+        "one => [one.naturalWidth, one.clientWidth * devicePixelRatio]"
+    )
+    assert seen >= min(shown / 1.3, 2700)
+    assert page.evaluate("least") == 910
+    shot(page, "reading-3-sharp")
+
+
+def test_a_screen_of_many_dots_gets_sharp_pages_at_once(visit: Visit) -> None:
+    page = visit(MemoryPort(), **DESK, device_scale_factor=2)
+    loaded(page, 1, 2)
+
+
+def test_without_a_sharper_picture_the_first_stays(visit: Visit) -> None:
+    class Tired(MemoryPort):
+        async def page_image(self, runtime: Any, visitor: Any, number: int, size: int) -> bytes | None:
+            return await super().page_image(runtime, visitor, number, size) if size == 1 else None
+
+    page = visit(Tired(), **DESK, device_scale_factor=2, excused="404")
+    with page.expect_response(lambda answer: "size=2" in answer.url):
+        loaded(page, 1)
+    expect(page.locator(PICTURE.format(1))).to_have_js_property("naturalWidth", 910)
+
+
+# ---------- as text ----------
+
+
+def read_as_text(page: Page) -> None:
+    expect(page.locator("body[data-alive]")).to_be_attached()
+    page.get_by_role("button", name="More choices").click()
+    page.get_by_role("button", name="Read as text").click()
+    expect(page.locator("#text")).to_be_visible()
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_document_is_read_as_text_and_its_fields_lead_back(
+    visit: Visit, shot: Shot, screen: dict[str, int]
+) -> None:
+    port = MemoryPort(replace(long(4), recipients=(a_recipient(), other())))
+    port.texts[1] = [
+        {"top": 7.0, "text": "Joinery agreement"},
+        {
+            "top": 14.0,
+            "text": "between Northlight Joinery and Jonas Weber, for the kitchen at 14 Linden Row.",
+        },
+        {"top": 56.0, "text": "The customer chooses how to pay:"},
+    ]
+    port.texts[2] = []
+    port.texts[3] = [{"top": 9.0, "text": "اتفاقية نجارة بين الطرفين"}]
+    page = visit(port, **screen)
+    read_as_text(page)
+    expect(page.get_by_role("heading", name="The document as text")).to_be_focused()
+    first = page.get_by_role("region", name="Page 1 of 4")
+    expect(first).to_contain_text("for the kitchen at 14 Linden Row.")
+    lines: Sequence[str] = first.locator("p").all_inner_texts()
+    assert lines[:3] == [
+        "Joinery agreement",
+        "between Northlight Joinery and Jonas Weber, for the kitchen at 14 Linden Row.",
+        "Name, filled in: Jonas Weber",
+    ]
+    assert lines.index("Payment, needed, empty") == lines.index("The customer chooses how to pay:") + 1
+    shot(page, "reading-4-text")
+    second = page.get_by_role("region", name="Page 2 of 4")
+    second.scroll_into_view_if_needed()
+    expect(second).to_contain_text("This page is a picture: it holds no words")
+    third = page.get_by_role("region", name="Page 3 of 4")
+    third.scroll_into_view_if_needed()
+    expect(third.locator("p[dir=auto]")).to_have_css("direction", "rtl")
+    first.get_by_role("button", name="Payment, needed, empty").click()
+    expect(page.locator("#text")).to_be_hidden()
+    expect(page.locator("#slot [data-field=fld_payment]").first).to_be_visible()
+    expect(page.get_by_role("button", name="Document", exact=True)).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_text_is_fetched_page_by_page_and_asked_for_again_when_it_failed(visit: Visit) -> None:
+    asked: list[str] = []
+    page = visit(MemoryPort(long()), excused="Failed to load resource")
+    page.route("**/pages/1.json", lambda route: route.abort())
+    page.on("request", lambda request: asked.append(request.url) if request.url.endswith(".json") else None)
+    read_as_text(page)
+    first = page.get_by_role("region", name="Page 1 of 200")
+    expect(first).to_contain_text("The words of this page did not arrive.")
+    page.unroute("**/pages/1.json")
+    first.get_by_role("button", name="Try again").click()
+    expect(first).to_contain_text("Words of page 1.")
+    assert len(set(asked)) < 40
+
+
+def test_the_text_is_reached_and_left_by_keyboard_alone(visit: Visit) -> None:
+    page = visit(MemoryPort(long(3)), **DESK)
+    expect(page.locator("body[data-alive]")).to_be_attached()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.getAttribute('popovertarget')") == "menu":
+            break
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Read as text")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="The document as text")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="See the page").first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#page-1")).to_be_focused()
+    expect(page.locator("#text")).to_be_hidden()
+
+
+def test_who_only_reads_has_the_text_as_well(visit: Visit) -> None:
+    document = replace(long(3), recipients=(a_recipient((), role=Role.VIEWER), other()))
+    page = visit(MemoryPort(document))
+    read_as_text(page)
+    expect(page.get_by_role("region", name="Page 1 of 3")).to_contain_text("Words of page 1.")
+    page.get_by_role("button", name="See the page").first.click()
+    expect(page.locator("#text")).to_be_hidden()
+    expect(page.locator("#page-1")).to_be_focused()
+
+
+# ---------- what others have filled in ----------
+
+
+def edge(page: Page, place: str) -> str:
+    return str(page.locator(place).evaluate("one => getComputedStyle(one).getPropertyValue('--edge')"))
+
+
+def countersigned(*, done: bool) -> Document:
+    theirs = other()
+    fields = (replace(theirs.fields[0], value=Ink("typed", text="M. Okafor", hand="a")), theirs.fields[1])
+    acted: dict[str, Any] = (
+        {"status": RecipientStatus.COMPLETED, "completed_at": NOW, "fields": fields} if done else {}
+    )
+    return a_document(a_recipient(), replace(theirs, order=1, **acted))
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_next_sees_what_was_filled_in_before(visit: Visit, shot: Shot, screen: dict[str, int]) -> None:
+    page = visit(MemoryPort(countersigned(done=True)), **screen)
+    page.locator("#f-fld_o_signature").evaluate(
+        "one => one.scrollIntoView({ block: 'center', behavior: 'instant' })"
+    )
+    loaded(page, 2)
+    over = page.locator("#page-2 > img.filled")
+    expect(over).to_have_js_property("naturalWidth", 910)
+    assert rect(page, "#page-2 > img.filled") == rect(page, PICTURE.format(2))
+    expect(page.locator("#f-fld_o_signature")).to_have_text("Mira Okafor has signed")
+    assert "solid" in edge(page, "#f-fld_o_signature")
+    expect(page.locator("#f-fld_signature")).to_be_visible()
+    shot(page, "reading-5-before")
+
+
+def test_nothing_is_seen_of_who_has_not_finished(visit: Visit) -> None:
+    asked: list[str] = []
+    page = visit(MemoryPort(countersigned(done=False)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.locator("#page-2").scroll_into_view_if_needed()
+    loaded(page, 2)
+    expect(page.locator("img.filled")).to_have_count(0)
+    assert not [url for url in asked if "filled" in url]
+    assert "dashed" in edge(page, "#f-fld_o_signature")
