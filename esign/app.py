@@ -11,12 +11,24 @@ from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
 from esign import __version__, authority, vault
-from esign.actions import accounts, signing, usage
+from esign.actions import (
+    accounts,
+    drafting,
+    handing,
+    joining,
+    lettering,
+    proving,
+    reading,
+    renewing,
+    signing,
+    usage,
+)
 from esign.actions.outbox import EmbeddedOutbox
 from esign.bell import Bell
 from esign.clock import Clock, SystemClock
 from esign.config import Config
 from esign.core.document import Mode
+from esign.core.user import Errand
 from esign.entropy import new_id
 from esign.jobs import schedule
 from esign.mail.smtp import Mailer, Smtp
@@ -27,14 +39,20 @@ from esign.store import folder
 from esign.store.database import FILE, Database, opened
 from esign.store.locks import has_wal_reset_bug, server_lock
 from esign.vault import Vault
-from esign.web import downloads, errors, health, home
+from esign.web import downloads, errors, health, home, reference
 from esign.web.api import ENDPOINTS, V1
+from esign.web.faults import Faults
 from esign.web.guard import Guard
+from esign.web.office.routes import routes as office_routes
 from esign.web.origin import Proxies
 from esign.web.pages import Pages
 from esign.web.pipeline import Api
 from esign.web.server import Front, Running, running, until_signal
+from esign.web.signing import handoff, renewal, sheet
 from esign.web.signing import routes as signing_routes
+from esign.web.signing.reading import routes as reading_routes
+from esign.web.signing.throttle import Throttle
+from esign.web.signing.words import Library
 
 log = logging.getLogger("esign")
 
@@ -119,20 +137,32 @@ class App:
         self._runtime = runtime
         self._api = Api(runtime, ENDPOINTS)
         pages = Pages.load()
+        faults = Faults(pages, Library.load())
         self._pages = Starlette(
             routes=[
-                *signing_routes(signing, pages),
+                *signing_routes(signing, proving, drafting, pages),
+                *reading_routes(reading),
+                *sheet.routes(lettering),
+                *handoff.routes(handing, pages),
+                *renewal.routes(renewing),
                 *home.routes(runtime, pages),
+                *office_routes(runtime, pages),
+                *reference.routes(runtime, pages),
                 *downloads.routes,
                 *health.routes,
                 pages.assets.route(),
             ],
-            exception_handlers=errors.HANDLERS,
+            exception_handlers=errors.handlers(faults),
         )
         self._pages.state.runtime = runtime
         self._pages.router.redirect_slashes = False
+        self._for_people = Throttle(self._pages, runtime.clock, runtime.config.signing, faults)
         self._door = Guard(
-            self._open, hosts=(runtime.config.public_host,), clock=runtime.clock, proxies=proxies
+            self._open,
+            hosts=(runtime.config.public_host,),
+            clock=runtime.clock,
+            proxies=proxies,
+            refuse=faults,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -140,7 +170,7 @@ class App:
 
     async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
         programs = scope["path"].startswith(f"{V1}/") or scope["path"] == V1
-        await (self._api if programs else self._pages)(scope, receive, send)
+        await (self._api if programs else self._for_people)(scope, receive, send)
 
     async def settle(self) -> None:
         """Wait for every effect that has begun, and count the last requests."""
@@ -168,6 +198,7 @@ async def serve(config: Config) -> None:
     with until_signal() as asked:
         async with serving(config) as (runtime, http):
             announce(runtime)
+            await invite_owner(runtime)
             stop = asyncio.create_task(asked.wait())
             done, _ = await asyncio.wait(
                 (stop, http.ended, runtime.db.failed), return_when=asyncio.FIRST_COMPLETED
@@ -175,6 +206,14 @@ async def serve(config: Config) -> None:
             stop.cancel()
             if runtime.db.failed in done:
                 runtime.db.failed.result()
+
+
+async def invite_owner(runtime: Runtime) -> None:
+    """Whoever reads the console may become the owner while there is none."""
+    token = await joining.setup_token(runtime.db, runtime.clock.now())
+    if token is not None:
+        address = joining.link(runtime.config.server.base_url, Errand.SETUP, token)
+        log.info("nobody owns this installation yet; within 30 minutes, set it up at %s", address)
 
 
 def announce(runtime: Runtime) -> None:

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import re
+import shutil
 import socket
+import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -19,11 +21,10 @@ from esign.core.apikey import Scope
 from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import to_datetime
-from esign.demo import contract
+from esign.demo import contract, owner
 from esign.demo.receiver import Receiver, listening
 from esign.demo.steps import Failed, Steps
 from esign.runtime import Runtime
-from esign.store import outbox as queue
 from esign.store.folder import UnusableFolder
 from esign.web.server import until_signal
 
@@ -70,10 +71,11 @@ async def run(into: Path | None, leave: bool, webhook: str | None) -> int:
                     journey.cancel()
                     await asyncio.gather(journey, return_exceptions=True)
                     return 1
-                address = await journey
+                address, password = await journey
                 report(folder)
                 if not leave:
                     click.echo(f"\nStill serving at {address}; end with Ctrl-C.")
+                    click.echo(f"Sign in there as {owner.EMAIL} with the password {password}")
                     await stop
                 stop.cancel()
     except Exception as error:
@@ -113,7 +115,13 @@ def report(folder: Path) -> None:
     click.echo("\nEvery step held. The results:")
     for name in ("sealed.pdf", "tampered.pdf", "esign.toml"):
         click.echo(f"  {folder / name}")
-    click.echo(f"The mails can be read with: esign outbox --config {folder / 'esign.toml'}")
+    click.echo(f"The mails can be read with: {program()} outbox --config {folder / 'esign.toml'}")
+
+
+def program() -> str:
+    """How to call esign from here: by its name where the shell finds it, else by the path it was called by."""
+    called = Path(sys.argv[0])
+    return "esign" if shutil.which("esign") or called.name != "esign" else str(called)
 
 
 class Journey:
@@ -125,8 +133,8 @@ class Journey:
         self.also = webhook
         self.stack = stack
 
-    async def run(self) -> str:
-        """The address of the server that goes on serving."""
+    async def run(self) -> tuple[str, str]:
+        """The address of the server that goes on serving, and its owner's password."""
         await self.start()
         await self.subscribe()
         await self.create()
@@ -135,7 +143,7 @@ class Journey:
         await self.wait_for_seal()
         await self.check_webhooks()
         await self.check_files()
-        return self.base
+        return self.base, self.password
 
     async def start(self) -> None:
         async with self.steps.step("start the server with its embedded defaults"):
@@ -147,7 +155,8 @@ class Journey:
                 raise Failed(str(error)) from None
             self.runtime, _ = await self.stack.enter_async_context(serving(config))
             self.base = config.server.base_url
-        async with self.steps.step("make an organisation and an API key"):
+        async with self.steps.step("make an organisation, its owner and an API key"):
+            self.password = await owner.found(self.runtime)
             _, key = await accounts.create_key(
                 self.runtime.db,
                 config,
@@ -166,9 +175,11 @@ class Journey:
             self.receiver: Receiver = await self.stack.enter_async_context(listening())
             made = await self.call("POST", "webhooks", {"url": self.receiver.url, "events": ["*"]})
             self.receiver.secret = made["secret"]
+            self.webhooks = [made["id"]]
             self.other = None
             if self.also:
                 self.other = await self.call("POST", "webhooks", {"url": self.also, "events": ["*"]})
+                self.webhooks.append(self.other["id"])
 
     async def create(self) -> None:
         async with self.steps.step("upload the contract with two signers in order"):
@@ -230,10 +241,12 @@ class Journey:
     async def all_delivered(self) -> None:
         """No delivery is left, and none had to be tried again."""
         async with asyncio.timeout(WAIT):
-            while left := await queue.pending(self.runtime.db, "webhook"):
-                if errors := [error for _, error in left if error]:
-                    raise Failed(f"a webhook was not delivered: {errors[0]}")
-                await asyncio.sleep(0.05)
+            for webhook_id in self.webhooks:
+                path = f"webhooks/{webhook_id}/deliveries"
+                while left := (await self.call("GET", f"{path}?status=pending"))["data"]:
+                    if errors := [each["lastError"] for each in left if each["lastError"]]:
+                        raise Failed(f"a webhook was not delivered: {errors[0]}")
+                    await asyncio.sleep(0.05)
 
     async def check_files(self) -> None:
         async with self.steps.step("download the sealed PDF and verify its seal"):

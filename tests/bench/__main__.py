@@ -3,17 +3,22 @@
 Prints a table. Machines are noisy: compare ratios of one run, not times of two.
 """
 
-import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
-from tests.bench import api, journey, start
+import uvloop
+
+from tests.bench import api, auth, journey, page, scale, start, storm
 
 BENCHES: dict[str, Callable[[], Awaitable[None]]] = {
     "start": start.run,
     "get": api.get,
+    "auth": auth.run,
     "create": api.create,
     "journey": journey.run,
+    "page": page.run,
+    "scale": scale.run,
+    "storm": storm.run,
 }
 
 
@@ -24,4 +29,4 @@ async def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1:]))
+    uvloop.run(main(sys.argv[1:]))

@@ -26,6 +26,9 @@ data_dir = "./data"
 [limits]
 requests_per_minute = 100000
 emails_per_day = 10000000
+[signing]
+reads_per_minute = 0
+writes_per_minute = 0
 """
 
 

@@ -4,6 +4,7 @@ import asyncio
 import re
 import statistics
 import time
+from typing import Any
 
 from esign.clock import SystemClock
 from esign.demo import contract
@@ -36,19 +37,24 @@ async def one(at: Installation) -> float:
     began = 0.0
     for person in (contract.CAFE, contract.GARDENER):
         link = await at.link(person[1])
-        page = await at.text(link)
-        consent = re.search(r'data-consent="([0-9a-f]{64})"', page)
-        if consent is None:
-            raise RuntimeError("the signing page did not open")
-        document = await at.call("GET", path)
-        mine = next(r for r in document["recipients"] if r["email"] == person[1])
-        answers = {f["id"]: v for f in mine["fields"] if (v := contract.answer(person, f)) is not None}
+        body = await given(at, path, link, person)
         await at.call("POST", f"{link}/view", {})
         began = time.perf_counter()
-        await at.call("POST", f"{link}/complete", {"answers": answers, "consent": consent[1]})
+        await at.call("POST", f"{link}/complete", body)
     while (await at.call("GET", path))["status"] != "completed":  # noqa: ASYNC110  (it asks another process)
         await asyncio.sleep(0.005)
     return time.perf_counter() - began
+
+
+async def given(at: Installation, path: str, link: str, person: tuple[str, str]) -> dict[str, Any]:
+    """What this person finishes with."""
+    consent = re.search(r'data-consent="([0-9a-f]{64})"', await at.text(link))
+    if consent is None:
+        raise RuntimeError("the signing page did not open")
+    document = await at.call("GET", path)
+    mine = next(r for r in document["recipients"] if r["email"] == person[1])
+    answers = {f["id"]: v for f in mine["fields"] if (v := contract.answer(person, f)) is not None}
+    return {"answers": answers, "consent": consent[1]}
 
 
 def sealing() -> None:

@@ -98,24 +98,30 @@ class Api:
 
 
 class Person:
-    """Whoever holds a link; does what the page's script does."""
+    """Whoever holds a link; does what the page's script does, in a browser of their own."""
 
     def __init__(self, session: aiohttp.ClientSession, link: str) -> None:
         self.link = link
+        self.cookies: dict[str, str] = {}
         self._session = session
 
     async def open(self) -> Answer:
-        async with self._session.get(self.link) as answer:
+        return await self.get("")
+
+    async def get(self, path: str) -> Answer:
+        """What lies below the link; `path` begins with a slash, or is empty."""
+        async with self._session.get(self.link + path, cookies=self.cookies) as answer:
             return Answer(answer.status, answer.headers, await answer.read())
 
     async def state(self) -> str:
         """As the page says it on its body."""
-        found = re.search(r'data-state="(\w+)"', (await self.open()).content.decode())
+        found = re.search(r'data-state="([\w-]+)"', (await self.open()).content.decode())
         assert found
         return found[1]
 
     async def post(self, act: str, body: Any) -> Answer:
-        async with self._session.post(f"{self.link}/{act}", json=body) as answer:
+        async with self._session.post(f"{self.link}/{act}", json=body, cookies=self.cookies) as answer:
+            self.cookies |= {name: cookie.value for name, cookie in answer.cookies.items()}
             return Answer(answer.status, answer.headers, await answer.read())
 
     async def view(self) -> Answer:
@@ -131,6 +137,13 @@ class Person:
         """Look and finish; both must succeed."""
         for answer in (await self.view(), await self.complete(answers)):
             assert answer.status == 200, answer.content
+
+    async def send_code(self) -> Answer:
+        return await self.post("code", {})
+
+    async def enter(self, code: str) -> Answer:
+        """Enter a code; a right one is kept as a browser keeps it."""
+        return await self.post("authenticate", {"code": code})
 
     async def decline(self, reason: str | None = None) -> Answer:
         return await self.post("decline", {"reason": reason})

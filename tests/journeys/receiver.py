@@ -43,10 +43,10 @@ class Receiver:
         self.came.append(delivered)
         return self.answer(delivered)
 
-    def always(self, status: int, **headers: str) -> None:
+    def always(self, status: int, body: bytes = b"", **headers: str) -> None:
         """Answer everything like this from now on; header names in snake case."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        self.answer = lambda _: web.Response(status=status, headers=named)
+        self.answer = lambda _: web.Response(status=status, headers=named, body=body or None)
 
     def types(self) -> list[str]:
         return [delivered.type for delivered in self.came]

@@ -83,8 +83,12 @@ async def new_key(runtime: Runtime, scopes: frozenset[Scope], mode: Mode) -> str
 async def a_site(
     folder: Path, clock: Clock | None = None, *, working: bool = False, **tables: dict[str, Any]
 ) -> AsyncIterator[Site]:
-    """`tables` are those of the configuration; jobs and ticks run by themselves only where `working`."""
+    """`tables` are those of the configuration, without limits behind links unless they stand there.
+
+    Jobs and ticks run by themselves only where `working`.
+    """
     server = {"port": free_port(), **tables.pop("server", {})}
+    tables.setdefault("signing", {"reads_per_minute": 0, "writes_per_minute": 0})
     config = Config.model_validate({"server": server, "storage": {"data_dir": folder}, **tables})
     async with AsyncExitStack() as stack:
         if working:

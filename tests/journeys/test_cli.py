@@ -55,14 +55,19 @@ def test_the_version_is_that_of_the_package() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "serve", "demo", "keys", "keys create", "keys list", "keys revoke", "verify", "openapi"]
+    "command",
+    [
+        *("", "serve", "demo", "keys", "keys create", "keys list", "keys revoke"),
+        *("users", "users create", "users list", "users reset-password", "users disable"),
+        *("orgs", "orgs create", "orgs list", "orgs set-plan"),
+        *("verify", "verify-audit", "openapi"),
+    ],
 )
 def test_every_command_explains_itself(command: str) -> None:
     ran = esign(*command.split(), "--help")
     assert ran.code == DONE
     assert ran.out.startswith("Usage: ")
-    reads = command in ("serve", "keys create", "keys list", "keys revoke", "verify")
-    assert ("--config FILE" in ran.out) == reads
+    assert ("--config FILE" in ran.out) == (command not in ("", "demo", "keys", "users", "orgs", "openapi"))
 
 
 @pytest.mark.parametrize("arguments", [["nothing"], ["serve", "--port", "1"], ["keys", "create"], ["verify"]])
@@ -127,7 +132,7 @@ def test_a_test_key_is_one_of_test_mode(config: Path) -> None:
 def test_the_list_shows_every_key_with_its_state_and_never_itself(config: Path) -> None:
     empty = esign("keys", "list", "--config", config)
     assert (empty.code, empty.out) == (DONE, "")
-    assert "esign keys create" in empty.err
+    assert "esign keys create" in empty.err and str(config.parent) in empty.err
     full = a_key(config)
     a_key(config, "--scope", "documents:read", "--scope", "documents:write", "--expires-days", "30")
     listed = esign("keys", "list", "--config", config).out
@@ -255,7 +260,7 @@ def test_an_empty_outbox_says_so_and_where_mails_go(config: Path) -> None:
     env = {"ESIGN_MAIL__HOST": "smtp.example.test", "ESIGN_MAIL__FROM": "sign@example.test"}
     ran = esign("outbox", "--config", config, env=env)
     assert (ran.code, ran.out) == (DONE, "")
-    assert "No mail is kept" in ran.err and "smtp.example.test" in ran.err
+    assert f"No mail is kept in {config.parent}" in ran.err and "smtp.example.test" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -392,7 +397,7 @@ def test_the_verification_as_json_has_the_shape_of_the_contract(demonstration: D
     ran = verify(demonstration, "sealed.pdf", "--json")
     told = json.loads(ran.out)
     assert ran.code == DONE
-    assert set(told) == {"result", "sha256", "pageCount", "issuedHere", "documentId", "signatures"}
+    assert set(told) == {"result", "sha256", "pageCount", "issuedHere", "documentId", "audit", "signatures"}
     assert (told["result"], told["issuedHere"], told["pageCount"]) == ("valid", True, 5)
     [signature] = told["signatures"]
     assert set(signature) == {

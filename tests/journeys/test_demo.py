@@ -11,7 +11,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from esign.demo import contract
+from esign.demo import contract, journey
 from esign.demo.journey import free_port
 from tests.journeys.conftest import Demonstration
 from tests.journeys.program import COMMAND, environment, esign
@@ -19,7 +19,7 @@ from tests.pki import a_seal, an_authority
 
 STEPS = [
     "start the server with its embedded defaults",
-    "make an organisation and an API key",
+    "make an organisation, its owner and an API key",
     "register webhooks with a receiver of our own",
     "upload the contract with two signers in order",
     "send it",
@@ -75,6 +75,14 @@ def test_what_stays_can_be_looked_at_with_the_command_line(demonstration: Demons
     assert contract.CAFE[1] in mails.out and contract.GARDENER[1] in mails.out
 
 
+def test_the_command_in_the_hint_can_be_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["/opt/app/.venv/bin/esign", "demo"])
+    assert journey.program() == "/opt/app/.venv/bin/esign"
+    (tmp_path / "esign").touch(mode=0o755)
+    assert journey.program() == "esign"
+
+
 def test_without_a_folder_a_new_one_is_made_below_the_working_folder(tmp_path: Path) -> None:
     ran = esign("demo", "--exit", cwd=tmp_path)
     assert ran.code == 0
@@ -113,8 +121,15 @@ async def test_without_exit_it_goes_on_serving_until_it_is_told_to_stop(tmp_path
                 found := re.search(rb"Still serving at (http://\S+);", await process.stdout.readline())
             ):
                 assert process.returncode is None, await process.stderr.read()
-        async with aiohttp.ClientSession() as session, session.get(f"{found[1].decode()}/healthz") as answer:
-            assert answer.status == 200
+        base, line = found[1].decode(), (await process.stdout.readline()).decode()
+        owner = re.fullmatch(r"Sign in there as (\S+) with the password (\S+)\n", line)
+        assert owner
+        form = {"email": owner[1], "password": owner[2]}
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+            async with session.get(f"{base}/healthz") as answer:
+                assert answer.status == 200
+            async with session.post(f"{base}/sign-in", data=form) as answer:
+                assert answer.status == 200 and "Fernhill Gardens" in await answer.text()
         process.send_signal(signal.SIGINT)
         async with asyncio.timeout(20):
             _, err = await process.communicate()

@@ -11,7 +11,7 @@ from tests.journeys.site import Site
 @pytest.mark.parametrize(
     ("path", "title"),
     [
-        ("/", "esign"),
+        ("/", "Electronic signatures · esign"),
         ("/verify", "Check a sealed PDF"),
         ("/verify/doc_01kzt0v8q3e5m7p9r1s3t5v7w9", "Check a sealed PDF"),
     ],
@@ -22,11 +22,26 @@ async def test_a_public_page_has_one_heading_its_language_and_the_headers_of_pag
     async with site.session.get(f"{site.base}{path}") as answer:
         assert answer.status == 200
         assert "script-src 'nonce-" in answer.headers["Content-Security-Policy"]
-        assert answer.headers["Referrer-Policy"] == "no-referrer"
+        assert answer.headers["Referrer-Policy"] in ("no-referrer", "same-origin")
         page = await answer.text()
     assert f"<title>{title}</title>" in page and '<html lang="en">' in page
     assert len(re.findall(r"<h1\b", page)) == len(re.findall(r"<main\b", page)) == 1
-    assert not re.search(r'(?:href|src)="(?!/|data:)', page)
+    assert not re.search(r'(?:href|src)="(?!/|#|data:)', page)
+
+
+async def test_the_page_of_the_api_is_linked_and_the_same_for_everybody(site: Site) -> None:
+    async with site.session.get(f"{site.base}/") as answer:
+        assert 'href="/api"' in await answer.text()
+    async with site.session.get(f"{site.base}/api") as answer:
+        assert answer.status == 200
+        policy = answer.headers["Content-Security-Policy"]
+        page = await answer.text()
+    assert "script-src 'self';" in policy and "unsafe" not in policy and "nonce" not in policy
+    assert '<html lang="en">' in page and len(re.findall(r"<h1\b", page)) == 1
+    assert "<style" not in page and " style=" not in page and not re.search(r"<script[^>]*>[^<]", page)
+    assert not re.search(r'(?:href|src)="(?!/|#|data:)', page)
+    async with site.session.get(f"{site.base}/api") as answer:
+        assert await answer.text() == page
 
 
 async def test_the_style_of_the_pages_is_where_they_say(site: Site) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from esign.demo.journey import free_port
 from esign.jobs import expire, remind, worker
+from esign.mail.failure import PermanentFailure
 from esign.mail.smtp import Smtp
 from tests.fakes import FakeClock
 from tests.journeys.api import Person, a_request
@@ -205,6 +206,31 @@ async def test_an_expired_document_is_told_to_its_sender_alone(post: Post) -> No
     assert len(await post.to(ADA)) == 1
 
 
+async def test_who_comes_too_late_may_ask_the_sender_for_a_new_link_once_an_hour(post: Post) -> None:
+    document = await post.site.api.sent(title="Lease", expiresInDays=1)
+    ada = await post.person(ADA)
+    assert (await ada.post("renewal", {})).status == 409, "it has not expired"
+    post.clock.advance(days=1)
+    await expire.tick(post.site.runtime)
+    before = len(await post.to(OFFICE))
+    for _ in range(3):
+        answer = await ada.post("renewal", {})
+        assert (answer.status, answer.body) == (200, {"state": "expired-asked"})
+    *_, message = letters = (await post.to(OFFICE))[before:]
+    assert len(letters) == 1
+    assert_well_formed(message, OFFICE)
+    assert message["Subject"] == "New link wanted: Lease"
+    for words in ("Ada Lovelace asks for a new link", ADA, "An expired document stays closed."):
+        assert words in part(message, "plain") and words in part(message, "html")
+    assert link_in(message) is None
+    post.clock.advance(hours=1)
+    assert await ada.state() == "expired"
+    assert (await ada.post("renewal", {})).status == 200
+    assert len(await post.to(OFFICE)) == before + 2
+    assert (await post.site.api.trail(document)).count("recipient.link_requested") == 2
+    assert len(await post.to(ADA)) == 1
+
+
 async def test_an_invitation_that_came_too_late_is_not_sent_any_more(post: Post) -> None:
     document = await post.site.api.sent(recipients=[{**BOTH[0]}, {**BOTH[1], "order": 1}])
     await post.site.work("mail")
@@ -374,6 +400,51 @@ async def test_an_address_is_never_more_than_one(post: Post) -> None:
         assert answer.status == 400, address
 
 
+async def test_who_was_asked_by_mistake_is_told_that_it_is_over_and_not_whom_it_is_for_now(
+    post: Post,
+) -> None:
+    document = await post.site.api.sent(title="Lease", recipients=[{**BOTH[0], "locale": "de"}])
+    ada = await post.person(ADA)
+    recipient = (await post.site.api.get(document))["recipients"][0]["id"]
+    path = f"/documents/{document}/recipients/{recipient}"
+    await post.site.api.ok("PATCH", path, {"email": "countess@example.test", "name": "Grace Hopper"})
+    message = await post.newest(ADA)
+    assert_well_formed(message, ADA)
+    assert message["Subject"] == "Nicht mehr für Sie: Lease"
+    for kind in ("plain", "html"):
+        text = part(message, kind)
+        assert "Ada Lovelace" in text and "Grace" not in text and "countess" not in text
+    assert link_in(message) is None and await ada.state() == "unknown"
+    assert len(await post.to("countess@example.test")) == 1
+    await post.site.api.ok("PATCH", path, {"name": "Grace B. Hopper"})
+    assert len(await post.to("countess@example.test")) == 2, "another name is no other address"
+    assert (await post.delivery(document))["status"] == "accepted"
+
+
+async def test_who_is_asked_again_after_all_hears_of_no_end(post: Post) -> None:
+    document = await post.site.api.sent(recipients=BOTH[:1])
+    await post.to(ADA)
+    recipient = (await post.site.api.get(document))["recipients"][0]["id"]
+    for address in ("countess@example.test", ADA):
+        path = f"/documents/{document}/recipients/{recipient}"
+        await post.site.api.ok("PATCH", path, {"email": address})
+    assert [link_in(message) is not None for message in await post.to(ADA)] == [True, True]
+
+
+async def test_a_reminder_tells_how_much_is_filled_in_already(post: Post) -> None:
+    field = {"type": "text", "page": 1, "x": 10, "y": 10, "required": True}
+    fields = [{**field, "label": "Town"}, {**field, "y": 20, "label": "Street"}]
+    document = await post.site.api.sent(recipients=[{**BOTH[0], "fields": fields}])
+    ada = await post.person(ADA)
+    first = (await post.site.api.get(document))["recipients"][0]["fields"][0]["id"]
+    kept = {"since": 0, "values": {first: {"at": post.clock.now(), "value": "Harrowgate"}}}
+    assert (await ada.post("draft", kept)).status == 200
+    post.clock.advance(days=3)
+    await remind.tick(post.site.runtime)
+    text = part(await post.newest(ADA), "plain")
+    assert "1 of 2 fields" in text and "is kept" in " ".join(text.split())
+
+
 async def test_an_invitation_that_has_not_left_when_its_recipient_is_corrected_never_leaves(
     post: Post,
 ) -> None:
@@ -385,3 +456,38 @@ async def test_an_invitation_that_has_not_left_when_its_recipient_is_corrected_n
     assert len(await post.to("countess@example.test")) == 1
     assert (await post.delivery(document))["status"] == "accepted"
     assert await (await post.person("countess@example.test")).state() == "open"
+
+
+async def test_a_code_refused_at_the_address_before_a_correction_is_no_trouble_of_the_new_one(
+    post: Post,
+) -> None:
+    api, ada = post.site.api, {**BOTH[0], "authentication": "email_code"}
+    document = await api.sent(recipients=[ada])
+    await (await post.person(ADA)).send_code()
+    path = f"/documents/{document}/recipients/{(await api.get(document))['recipients'][0]['id']}"
+
+    class Refusing:
+        async def send(self, message: EmailMessage) -> Any:
+            """Refuses it after somebody has seen the mistake."""
+            await api.ok("PATCH", path, {"email": "countess@example.test"})
+            raise PermanentFailure("550 no such user")
+
+    mail = next(kind for kind in worker.KINDS if kind.name == "mail")
+    [job] = await worker.claim_due(post.site.runtime, mail, 1)
+    await worker.attempt(replace(post.site.runtime, mail=Refusing()), mail, job)
+    assert (await post.delivery(document))["status"] == "queued"
+    assert len(await post.to("countess@example.test")) == 1
+
+
+async def test_a_mail_that_is_kept_while_its_document_is_deleted_does_not_stay(site: Site) -> None:
+    document = await site.api.sent(recipients=BOTH[:1])
+    await site.work("mail")
+    await site.api.ok("POST", f"/documents/{document}/cancel", {"reason": "nobody is to read this"})
+
+    class Late:
+        async def send(self, message: EmailMessage) -> Any:
+            await site.api.ok("DELETE", f"/documents/{document}")
+            return await site.runtime.mail.send(message)
+
+    assert await worker.drain(replace(site.runtime, mail=Late()), "mail") == 1
+    assert await site.runtime.db.all("SELECT message_id FROM kept_mail") == []

@@ -1,6 +1,7 @@
 """Events on their way to a real receiver: signed, repeated on the contract's schedule, and never to the wrong place."""
 
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,10 @@ from typing import Any
 import pytest
 from standardwebhooks.webhooks import Webhook
 
+from esign.actions import delivering
 from esign.clock import SystemClock
 from esign.core.document import Mode
-from esign.core.instant import HOUR, MINUTE, SECOND, Instant
+from esign.core.instant import HOUR, MINUTE, SECOND, Instant, parse
 from tests.fakes import FakeClock
 from tests.journeys.api import until
 from tests.journeys.receiver import Delivered, Receiver
@@ -40,15 +42,13 @@ def signed(hook: Any, delivered: Delivered) -> str:
 
 
 async def next_due(site: Site) -> Instant:
-    row = await site.runtime.db.one(
-        "SELECT MIN(due_at) AS due FROM outbox WHERE state = 'pending' AND kind = 'webhook'"
-    )
+    row = await site.runtime.db.one("SELECT MIN(due_at) AS due FROM delivery WHERE status = 'pending'")
     assert row is not None
     return int(row["due"])
 
 
 async def pending(site: Site) -> int:
-    rows = await site.runtime.db.all("SELECT 1 FROM outbox WHERE state = 'pending' AND kind = 'webhook'")
+    rows = await site.runtime.db.all("SELECT 1 FROM delivery WHERE status = 'pending'")
     return len(rows)
 
 
@@ -207,7 +207,7 @@ async def test_the_delays_of_the_schedule_are_spread(site: Site, hook: Any, rece
     for _ in range(8):
         await site.api.create()
     await site.work("webhook")
-    rows = await site.runtime.db.all("SELECT due_at FROM outbox WHERE state = 'pending' AND kind = 'webhook'")
+    rows = await site.runtime.db.all("SELECT due_at FROM delivery WHERE status = 'pending'")
     assert len({row["due_at"] for row in rows}) > 1
 
 
@@ -250,6 +250,24 @@ async def test_a_receiver_may_ask_for_time_with_429_and_503(
     await site.work("webhook")
     delay = await next_due(site) - clock.now()
     assert least <= delay <= max(least, round(5.5 * SECOND))
+
+
+@pytest.fixture
+def in_new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine whose own clock shows five hours less."""
+    monkeypatch.setenv("TZ", "EST5")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize("zone", ["GMT", "-0000", ""])
+@pytest.mark.usefixtures("in_new_york")
+def test_a_date_to_wait_for_is_in_utc_wherever_this_machine_stands(zone: str) -> None:
+    date = f"Sat, 21 Nov 2026 01:00:00 {zone}".strip()
+    midnight = parse("2026-11-21T00:00:00Z")
+    assert delivering.asked_wait(503, {"retry-after": date}, midnight) == HOUR
 
 
 async def test_410_ends_the_webhook_and_what_was_on_its_way(
@@ -295,7 +313,7 @@ async def test_one_dead_receiver_does_not_hold_up_another(
     await site.work("webhook")
     assert receiver.types() == ["document.created"]
     assert await pending(site) == 1
-    rows = await site.runtime.db.all("SELECT last_error FROM outbox WHERE state = 'pending'")
+    rows = await site.runtime.db.all("SELECT last_error FROM delivery WHERE status = 'pending'")
     assert rows[0]["last_error"]
 
 
@@ -339,7 +357,7 @@ async def test_a_receiver_on_loopback_is_refused_once_the_installation_is_public
     async with a_site(tmp_path / "data", clock, server=PUBLIC) as site:
         await site.api.create()
         await site.work("webhook")
-        rows = await site.runtime.db.all("SELECT last_error FROM outbox WHERE state = 'pending'")
+        rows = await site.runtime.db.all("SELECT last_error FROM delivery WHERE status = 'pending'")
         assert [row["last_error"].partition(":")[0] for row in rows] == ["address_refused"]
     assert len(receiver.came) == 1
 
@@ -349,7 +367,7 @@ async def test_a_redirect_to_another_place_is_not_followed(site: Site, hook: Any
     await site.api.create()
     await site.work("webhook")
     assert len(receiver.came) == 1
-    row = await site.runtime.db.one("SELECT last_error FROM outbox WHERE state = 'pending'")
+    row = await site.runtime.db.one("SELECT last_error FROM delivery WHERE status = 'pending'")
     assert row is not None and row["last_error"] == "status 302"
 
 

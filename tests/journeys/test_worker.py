@@ -1,7 +1,6 @@
 """The loop that works off the queue: what runs when the program ends, and what nobody foresaw."""
 
 import asyncio
-from collections import Counter
 from dataclasses import replace
 from email.message import EmailMessage
 from pathlib import Path
@@ -85,7 +84,7 @@ async def test_a_job_whose_failure_cannot_be_written_down_is_due_when_its_lease_
     site: Site, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     await site.api.sent()
-    [job] = await worker.claim_due(site.runtime, MAIL, 1, Counter())
+    [job] = await worker.claim_due(site.runtime, MAIL, 1)
     await worker.attempt(replace(site.runtime, db=cast(Any, Full(site.runtime.db))), MAIL, job)
     assert "waits for the end of its lease" in caplog.text
     assert await site.work("mail") == 0

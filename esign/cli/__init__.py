@@ -1,0 +1,156 @@
+"""The command line; its exit codes stand in `exits`.
+
+Each command imports what it needs itself: `esign --version` answers in a few milliseconds.
+"""
+
+from pathlib import Path
+
+import click
+
+from esign import __version__
+from esign.cli.installation import configured, database, with_config
+from esign.cli.keys import keys
+from esign.cli.orgs import orgs
+from esign.cli.users import users
+from esign.exits import FAILED, USAGE, run, stop
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="esign", message="%(prog)s %(version)s")
+def main() -> None:
+    """Electronic signatures from one process and one SQLite file."""
+
+
+@main.command()
+@with_config
+def serve(file: Path | None) -> None:
+    """Serve until told to stop (Ctrl-C or SIGTERM)."""
+    config = configured(file)
+
+    async def work() -> None:
+        from esign import app, logs
+
+        logs.set_up()
+        await app.serve(config)
+
+    run(work)
+
+
+@main.command()
+@click.option("--into", type=click.Path(path_type=Path, file_okay=False), help="Folder for the results.")
+@click.option("--exit", "leave", is_flag=True, help="End after the journey instead of serving on.")
+@click.option("--webhook", help="Deliver the events to this address as well.")
+def demo(into: Path | None, leave: bool, webhook: str | None) -> None:
+    """Do the main job for real, in a new folder.
+
+    Creates a contract over the API, signs it for two people, seals and verifies it.
+    """
+
+    async def work() -> int:
+        from esign.demo.journey import run as journey
+
+        return await journey(into, leave, webhook)
+
+    run(work)
+
+
+@main.command()
+@click.argument("pdf", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--json", "as_json", is_flag=True, help="Print the whole verification as JSON.")
+@click.option(
+    "--trust", type=click.Path(path_type=Path, dir_okay=False), multiple=True, help="A root certificate."
+)
+@with_config
+def verify(pdf: Path, as_json: bool, trust: tuple[Path, ...], file: Path | None) -> None:
+    """Check the signatures of a PDF; 0 only for "valid"."""
+    config = configured(file)
+
+    async def work() -> int:
+        from esign.verifying import Unreadable, show, verify_file
+
+        try:
+            verification = await verify_file(config, pdf, trust)
+        except Unreadable as error:
+            stop(USAGE, str(error))
+        click.echo(show(verification, as_json))
+        return 0 if verification["result"] == "valid" else FAILED
+
+    run(work)
+
+
+@main.command("verify-audit")
+@click.argument("what", metavar="[DOCUMENT_ID | FILE]", required=False)
+@click.option("--chains", is_flag=True, help="Do not open the sealed files; quick also for very many.")
+@with_config
+def verify_audit(what: str | None, chains: bool, file: Path | None) -> None:
+    """Recompute the audit trails; 0 only for "intact".
+
+    Intact is a trail of which every entry is as it was written.
+
+    Each trail is held against the head inside its sealed file. With a sealed FILE, which may have been kept anywhere,
+    the trail is held against that one.
+    """
+    config = configured(file)
+
+    async def work() -> int:
+        from esign import auditing
+        from esign.verifying import Unreadable
+
+        try:
+            intact = await auditing.verify_audit(config, what, chains, click.echo)
+        except Unreadable as error:
+            stop(USAGE, str(error))
+        return 0 if intact else FAILED
+
+    run(work)
+
+
+@main.command()
+def openapi() -> None:
+    """Print the description of the API (OpenAPI 3.1)."""
+    import json
+
+    from esign.web.api import describe
+
+    click.echo(json.dumps(describe(), indent=2, ensure_ascii=False))
+
+
+@main.command()
+@click.argument("mail_id", metavar="[ID]", required=False)
+@click.option("--last", default=20, type=click.IntRange(1, 1000), help="How many to list.")
+@with_config
+def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
+    """List the mails kept here, or print one.
+
+    They are kept where no mail server is set, and in test mode; with --last N the newest N are listed.
+    """
+    config = configured(file)
+
+    async def work() -> int:
+        from esign import vault
+        from esign.actions import outbox as kept
+        from esign.core.instant import rfc3339
+
+        async with database(config) as db:
+            if mail_id is None:
+                mails = await kept.list_mails(db, last)
+                for mail in mails:
+                    click.echo(f"{mail.id}  {rfc3339(mail.created_at)}  {mail.recipient}  {mail.subject}")
+                if not mails:
+                    sent = f"; what is sent goes to {config.mail.host}" if config.mail.host else ""
+                    click.echo(f"No mail is kept in {config.storage.data_dir}{sent}.", err=True)
+                return 0
+            message = await kept.read(db, vault.load_or_make(config.storage.data_dir / "app.key"), mail_id)
+        if message is None:
+            stop(FAILED, f"there is no kept mail {mail_id}; esign outbox lists them")
+        text = message.get_body(("plain",))
+        click.echo(
+            f"To: {message['To']}\nSubject: {message['Subject']}\n\n{text.get_content() if text else ''}"
+        )
+        return 0
+
+    run(work)
+
+
+for group in (keys, users, orgs):
+    main.add_command(group)

@@ -1,0 +1,36 @@
+"""The installation a command works on: its configuration, and its database without a running server."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from esign.exits import USAGE, stop
+
+if TYPE_CHECKING:
+    from esign.config import Config
+
+with_config = click.option(
+    "--config",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The configuration; ./esign.toml if it is there.",
+)
+
+
+def configured(file: Path | None) -> "Config":
+    from esign.config import ConfigError, load
+
+    try:
+        return load(file, os.environ)
+    except ConfigError as error:
+        stop(USAGE, str(error))
+
+
+def database(config: "Config") -> Any:
+    """The database of the configuration, beside a running server or before there ever was one."""
+    from esign.store import folder
+    from esign.store.database import FILE, opened
+
+    return opened(folder.prepare(config.storage.data_dir) / FILE)

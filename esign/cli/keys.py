@@ -1,0 +1,108 @@
+"""`esign keys`: API keys of the organisation."""
+
+from pathlib import Path
+
+import click
+
+from esign.cli.installation import configured, database, with_config
+from esign.exits import USAGE, run, stop
+
+
+@click.group()
+def keys() -> None:
+    """API keys of the organisation."""
+
+
+@keys.command("create")
+@click.option("--name", required=True, help="What the key is for; stands in the audit trail.")
+@click.option("--test", is_flag=True, help="A key of test mode: nothing has legal effect.")
+@click.option("--scope", "scopes", multiple=True, help="Restrict the key; may be given more than once.")
+@click.option("--expires-days", type=click.IntRange(1, 3650), help="Days until it ends; never if left out.")
+@with_config
+def create_key(
+    name: str, test: bool, scopes: tuple[str, ...], expires_days: int | None, file: Path | None
+) -> None:
+    """Make a key: the key alone on stdout, shown this once."""
+    from esign.core.apikey import Scope
+    from esign.core.document import Mode
+
+    if unknown := [scope for scope in scopes if scope not in set(Scope)]:
+        raise click.BadParameter(
+            f"{unknown[0]} is no scope; there are: {', '.join(Scope)}", param_hint="--scope"
+        )
+    if not 1 <= len(name.strip()) <= 100 or not name.isprintable():
+        raise click.BadParameter("give a name of 1 to 100 characters", param_hint="--name")
+    config = configured(file)
+
+    async def work() -> None:
+        from esign.actions import accounts
+        from esign.clock import SystemClock
+
+        async with database(config) as db:
+            try:
+                key, text = await accounts.create_key(
+                    db,
+                    config,
+                    SystemClock().now(),
+                    name=name.strip(),
+                    mode=Mode.TEST if test else Mode.LIVE,
+                    scopes=frozenset(map(Scope, scopes or (Scope.ALL,))),
+                    expires_in_days=expires_days,
+                )
+            except accounts.LiveKeysNotAllowed:
+                stop(USAGE, 'server.environment is "test", which issues only test keys; add --test')
+        click.echo(
+            f"{key.mode.value} key {key.id} ({key.name}), {until(key.expires_at)}."
+            " It is shown this once; keep it safe:",
+            err=True,
+        )
+        click.echo(text)
+
+    run(work)
+
+
+def until(expires_at: int | None) -> str:
+    from esign.core.instant import rfc3339
+
+    return "without expiry" if expires_at is None else f"valid until {rfc3339(expires_at)}"
+
+
+@keys.command("list")
+@with_config
+def list_keys(file: Path | None) -> None:
+    """Every key with its state; never the key itself."""
+    config = configured(file)
+
+    async def work() -> None:
+        from esign.actions import accounts
+        from esign.clock import SystemClock
+
+        now = SystemClock().now()
+        async with database(config) as db:
+            found = await accounts.list_keys(db)
+        for key in found:
+            scopes = ",".join(sorted(key.scopes))
+            click.echo(f"{key.id}  {key.hint}  {accounts.state_of(key, now)}  {scopes}  {key.name}")
+        if not found:
+            place = config.storage.data_dir
+            click.echo(f"There is no key in {place}; make one with: esign keys create --name NAME", err=True)
+
+    run(work)
+
+
+@keys.command("revoke")
+@click.argument("key_id", metavar="ID")
+@with_config
+def revoke_key(key_id: str, file: Path | None) -> None:
+    """End a key; it counts from the next request on."""
+    config = configured(file)
+
+    async def work() -> None:
+        from esign.actions import accounts
+        from esign.clock import SystemClock
+
+        async with database(config) as db:
+            await accounts.revoke_key(db, key_id, SystemClock().now())
+        click.echo(f"Key {key_id} is revoked.", err=True)
+
+    run(work)

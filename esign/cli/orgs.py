@@ -1,0 +1,76 @@
+"""`esign orgs`: the organisations of the installation."""
+
+from pathlib import Path
+
+import click
+
+from esign.cli.installation import configured, database, with_config
+from esign.exits import run
+
+PLANS = ("free", "team", "business", "enterprise")
+
+
+@click.group()
+def orgs() -> None:
+    """Organisations; most installations have one."""
+
+
+@orgs.command("create")
+@click.option("--name", required=True, help="What signers and mails call it.")
+@click.option("--plan", type=click.Choice(PLANS), help="That of the configuration if left out.")
+@with_config
+def create_org(name: str, plan: str | None, file: Path | None) -> None:
+    """One more organisation: its id alone on stdout."""
+    if not 1 <= len(name.strip()) <= 200 or not name.isprintable():
+        raise click.BadParameter("give a name of 1 to 200 characters", param_hint="--name")
+    config = configured(file)
+
+    async def work() -> None:
+        from esign.actions import accounts
+        from esign.clock import SystemClock
+
+        async with database(config) as db:
+            made = await accounts.create_organisation(db, config, name.strip(), plan, SystemClock().now())
+        click.echo(f"Give it an owner with: esign users create --role owner --org {made} …", err=True)
+        click.echo(made)
+
+    run(work)
+
+
+@orgs.command("list")
+@with_config
+def list_orgs(file: Path | None) -> None:
+    """Each organisation with its plan, oldest first."""
+    config = configured(file)
+
+    async def work() -> None:
+        from esign.actions import accounts
+
+        async with database(config) as db:
+            found = await accounts.list_organisations(db)
+        for one in found:
+            click.echo(f"{one.id}  {accounts.plan_of(one, config)}  {one.name}")
+        if not found:
+            click.echo(
+                f"There is no organisation in {config.storage.data_dir} yet: esign serve makes it.", err=True
+            )
+
+    run(work)
+
+
+@orgs.command("set-plan")
+@click.argument("organisation", metavar="ID")
+@click.argument("plan", type=click.Choice(PLANS))
+@with_config
+def set_plan(organisation: str, plan: str, file: Path | None) -> None:
+    """Change what an organisation may do."""
+    config = configured(file)
+
+    async def work() -> None:
+        from esign.actions import accounts
+
+        async with database(config) as db:
+            await accounts.set_plan(db, organisation, plan)
+        click.echo(f"Organisation {organisation} has the plan {plan}.", err=True)
+
+    run(work)

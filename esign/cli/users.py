@@ -1,0 +1,141 @@
+"""`esign users`: the people who sign in to the web application."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from esign.cli.installation import configured, database, with_config
+from esign.exits import run
+
+if TYPE_CHECKING:
+    from esign.config import Config
+    from esign.store.database import Database
+
+ROLES = ("owner", "admin", "member", "viewer")
+
+
+@click.group()
+def users() -> None:
+    """The people who sign in."""
+
+
+@users.command("create")
+@click.option("--email", required=True, help="The address they sign in with.")
+@click.option("--name", required=True, help="How they are called on pages and in the audit trail.")
+@click.option("--role", type=click.Choice(ROLES), default="member", show_default=True)
+@click.option("--org", "organisation", metavar="ID", help="The organisation; the first one if left out.")
+@with_config
+def create_user(email: str, name: str, role: str, organisation: str | None, file: Path | None) -> None:
+    """Invite somebody: the link alone on stdout, on which they choose a password."""
+    from esign.core.member import MemberRole
+
+    config = configured(file)
+    email, name = checked(email, name)
+
+    async def work() -> None:
+        from esign.actions import joining
+        from esign.actions import users as actions
+        from esign.clock import SystemClock
+        from esign.core.user import Errand
+
+        now = SystemClock().now()
+        async with database(config) as db:
+            await prepare(db, config, now)
+            token = await actions.create(db, organisation, email, name, MemberRole(role), now)
+        click.echo(f"{name} joins as {role} with this link, once and within 7 days:", err=True)
+        click.echo(joining.link(config.server.base_url, Errand.INVITATION, token))
+
+    run(work)
+
+
+def checked(email: str, name: str) -> tuple[str, str]:
+    """As the API takes them."""
+    from pydantic import ValidationError
+
+    from esign.web.api.members import InviteMember
+
+    try:
+        wanted = InviteMember.model_validate({"email": email, "name": name, "role": "member"})
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise click.BadParameter(problem["msg"], param_hint=f"--{problem['loc'][0]}") from None
+    return wanted.email, wanted.name
+
+
+async def prepare(db: "Database", config: "Config", now: int) -> None:
+    from esign.actions import accounts
+
+    await accounts.ensure_organisation(db, config, now)
+
+
+@users.command("list")
+@with_config
+def list_users(file: Path | None) -> None:
+    """Everybody who signs in, with what they are in each organisation."""
+    config = configured(file)
+
+    async def work() -> None:
+        from esign.actions import users as actions
+
+        async with database(config) as db:
+            found = await actions.everybody(db)
+        for person in found:
+            user = person.user
+            state = "disabled" if user.disabled_at else "two factors" if user.totp else "password"
+            roles = ", ".join(f"{one.role} of {one.organisation_id}" for one in person.members) or "no role"
+            click.echo(f"{user.email}  {state}  {roles}  {user.name}")
+        if not found:
+            click.echo(f"Nobody signs in to {config.storage.data_dir} yet; {FIRST}.", err=True)
+
+    run(work)
+
+
+FIRST = "make an owner with: esign users create --role owner --email ADDRESS --name NAME"
+
+
+@users.command("reset-password")
+@click.argument("email")
+@click.option("--without-second-factor", is_flag=True, help="Their authenticator is lost as well.")
+@with_config
+def reset_password(email: str, without_second_factor: bool, file: Path | None) -> None:
+    """Sign somebody out everywhere: the link alone on stdout, on which they choose a new password."""
+    config = configured(file)
+
+    async def work() -> None:
+        from esign.actions import joining
+        from esign.actions import users as actions
+        from esign.clock import SystemClock
+        from esign.core.user import Errand
+
+        now = SystemClock().now()
+        async with database(config) as db:
+            token = await actions.reset_password(db, email, now, without_factor=without_second_factor)
+        click.echo(f"{email} chooses a new password with this link, once and within an hour:", err=True)
+        click.echo(joining.link(config.server.base_url, Errand.RESET, token))
+
+    run(work)
+
+
+@users.command("disable")
+@click.argument("email")
+@click.option("--undo", is_flag=True, help="Let them sign in again.")
+@with_config
+def disable_user(email: str, undo: bool, file: Path | None) -> None:
+    """Sign somebody out everywhere and let them in no more."""
+    config = configured(file)
+
+    async def work() -> None:
+        from esign.actions import users as actions
+        from esign.clock import SystemClock
+
+        async with database(config) as db:
+            if undo:
+                await actions.enable(db, email)
+            else:
+                await actions.disable(db, email, SystemClock().now())
+        click.echo(
+            f"{email} {'may sign in again' if undo else 'is signed out and cannot sign in'}.", err=True
+        )
+
+    run(work)

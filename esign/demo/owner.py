@@ -1,0 +1,19 @@
+"""Whoever signs in at the server of the demonstration."""
+
+from esign.actions import joining
+from esign.demo.steps import Failed
+from esign.entropy import new_recovery_code
+from esign.runtime import Runtime
+
+NAME, EMAIL = "Orla Byrne", "owner@fernhill.example"
+
+
+async def found(runtime: Runtime) -> str:
+    """Makes them the owner, as the link of a first start would; their password."""
+    token = await joining.setup_token(runtime.db, runtime.clock.now())
+    if token is None:
+        raise Failed("a new folder has an owner already")
+    organisation, password = runtime.config.organisation, new_recovery_code()
+    given = joining.Founder(NAME, EMAIL, password, organisation.name, organisation.time_zone)
+    await joining.found(runtime, token, given)
+    return password

@@ -1,0 +1,112 @@
+"""What it costs to know who asks: a GET of one document with its key looked up, and the same with the key known.
+
+One process serves both over the same runtime, the client is another one, on a single connection; what counts is the CPU
+time of the serving process for each request.
+"""
+
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import cast
+
+from starlette.types import ASGIApp
+
+from esign.actions import accounts
+from esign.app import open_runtime
+from esign.config import Config, Limits, Storage
+from esign.core import apikey
+from esign.core.apikey import ApiKey, Scope
+from esign.core.document import Mode
+from esign.runtime import Runtime
+from esign.store import accounts as stored
+from esign.web.api import ENDPOINTS
+from esign.web.auth import Authentication
+from esign.web.guard import Guard
+from esign.web.pipeline import Api
+from esign.web.server import running
+from tests.bench.api import loaded
+from tests.bench.installation import document, dumps, padded_pdf
+
+ROUNDS = 9
+SECONDS = 1.5
+MOST = 1.3
+
+
+class Known:
+    """Stands where authentication stands, and looks at nothing."""
+
+    def __init__(self, key: ApiKey) -> None:
+        self._key = key
+
+    async def key(self, authorization: list[bytes], address: str) -> ApiKey:
+        return self._key
+
+    async def settle(self) -> None:
+        pass
+
+
+async def run() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        limits = Limits(requests_per_minute=100_000)
+        config = Config(storage=Storage(data_dir=Path(name)), limits=limits)
+        async with open_runtime(config) as runtime:
+            await compare(runtime)
+
+
+async def compare(runtime: Runtime) -> None:
+    _, text = await accounts.create_key(
+        runtime.db,
+        runtime.config,
+        runtime.clock.now(),
+        name="bench",
+        mode=Mode.LIVE,
+        scopes=frozenset((Scope.ALL,)),
+        expires_in_days=None,
+    )
+    key = await stored.key_by_hash(runtime.db, apikey.digest(text))
+    assert key is not None
+    asked, known = Api(runtime, ENDPOINTS), Api(runtime, ENDPOINTS)
+    known._keys = cast(Authentication, Known(key))
+    async with (
+        running(guarded(asked, runtime), "127.0.0.1", 0) as with_it,
+        running(guarded(known, runtime), "127.0.0.1", 0) as without,
+    ):
+        path = f"/api/v1/documents/{await created(with_it.port, text)}"
+        costs: dict[int, list[float]] = {with_it.port: [], without.port: []}
+        for _ in range(ROUNDS):
+            for port, spent in costs.items():
+                spent.append(await cost(f"http://127.0.0.1:{port}{path}", text))
+    await asked.settle()
+    looked_up, bare = costs[with_it.port], costs[without.port]
+    ratio = statistics.median(a / b for a, b in zip(looked_up, bare, strict=True))
+    print(f"GET /documents/{{id}}, key known      {1e6 * statistics.median(bare):8.0f} µs of CPU")
+    print(f"GET /documents/{{id}}, key looked up  {1e6 * statistics.median(looked_up):8.0f} µs of CPU")
+    print(f"ratio, median of {ROUNDS} rounds          {ratio:8.2f}   (at most {MOST})")
+
+
+def guarded(api: Api, runtime: Runtime) -> ASGIApp:
+    return Guard(api, hosts=("localhost",), clock=runtime.clock)
+
+
+async def created(port: int, key: str) -> str:
+    import aiohttp
+
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    async with (
+        aiohttp.ClientSession(headers=headers) as client,
+        client.post(
+            f"http://127.0.0.1:{port}/api/v1/documents", data=dumps(document(padded_pdf(20_000)))
+        ) as answer,
+    ):
+        return str((await answer.json())["id"])
+
+
+async def cost(url: str, key: str) -> float:
+    """Seconds of CPU for each request."""
+    began = time.process_time()
+    found = await loaded(url, key, 1, SECONDS)
+    spent = time.process_time() - began
+    if found["statuses"] != ["200"]:
+        raise RuntimeError(f"answers were {found['statuses']}")
+    return spent / float(found["rate"] * SECONDS)

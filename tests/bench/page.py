@@ -1,0 +1,139 @@
+"""The page to sign on a slow phone: 1.6 Mbit/s, 150 ms to the server and back, a processor four times slower.
+
+Chromium says itself when what was painted, by its observers of paints, shifts and resources; a stranger's first
+visit, so nothing is cached. The fields are operable when the button that leads to them answers.
+"""
+
+import base64
+import io
+import statistics
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import pikepdf
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+
+from esign.demo import contract
+from tests.bench.installation import Installation, installed
+from tests.bench.journey import given
+from tests.browser.conftest import ARGS, CHROMIUM
+
+LOADS = 5
+LATENCY, BITS, SLOWER = 150, 1_600_000, 4
+LONG = 200
+SCREENS: Mapping[str, Mapping[str, Any]] = {
+    "phone": {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2, "has_touch": True},
+    "desk": {"viewport": {"width": 1280, "height": 800}, "device_scale_factor": 1},
+}
+WATCH = """
+window.seen = { shift: 0 };
+new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) if (!one.hadRecentInput) seen.shift += one.value;
+}).observe({ type: "layout-shift", buffered: true });
+new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) seen.readable ??= one.renderTime;
+}).observe({ type: "element", buffered: true });
+new MutationObserver(() => {
+  const page = document.querySelector(".page img"), next = document.querySelector("#next[data-does]");
+  if (page && !page.hasAttribute("elementtiming")) page.setAttribute("elementtiming", "page");
+  if (next) seen.operable ??= performance.now();
+}).observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ["data-does"] });
+"""
+SENT = """() => {
+  const sent = performance.getEntriesByType("resource");
+  const size = (test) => sent.filter(test).reduce((sum, one) => sum + one.encodedBodySize, 0);
+  return {
+    ...window.seen,
+    html: performance.getEntriesByType("navigation")[0].encodedBodySize,
+    code: size((one) => /\\.(js|css)$/.test(one.name)),
+    pictures: size((one) => one.name.includes("/pages/")),
+    painted: performance.getEntriesByName("first-contentful-paint")[0]?.startTime,
+  };
+}"""
+
+
+async def run() -> None:
+    async with installed() as at, async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        for name, pdf in (("3 pages", contract.pdf()), (f"{LONG} pages", long_contract(LONG))):
+            _, link = await sent(at, pdf)
+            for screen, how in SCREENS.items():
+                tell(f"{name}, {screen}", [await load(browser, at, link, how) for _ in range(LOADS)])
+        await browser.close()
+        times = [await finish(at) for _ in range(LOADS)]
+    print(f"\nfinishing answered   {1000 * statistics.median(times):6.0f} ms   (at most 300 ms)")
+
+
+async def sent(at: Installation, pdf: bytes) -> tuple[str, str]:
+    """The sample contract or a longer one: its address in the API, and the link of its first signer."""
+    body = contract.create_body() | {"file": base64.b64encode(pdf).decode(), "send": True}
+    made = await at.call("POST", "/api/v1/documents", body)
+    return f"/api/v1/documents/{made['id']}", await at.link(contract.CAFE[1])
+
+
+def long_contract(pages: int) -> bytes:
+    """The sample contract over and over."""
+    with pikepdf.open(io.BytesIO(contract.pdf())) as pdf:
+        while len(pdf.pages) < pages:
+            pdf.pages.append(pdf.pages[len(pdf.pages) % 3])
+        target = io.BytesIO()
+        pdf.save(target)
+    return target.getvalue()
+
+
+async def load(browser: Browser, at: Installation, link: str, how: Mapping[str, Any]) -> dict[str, float]:
+    """One first visit, until nothing is on its way any more; before it, the least that any page takes here."""
+    context, page = await slowed(browser, how)
+    await page.goto(f"{at.base}/healthz")
+    await page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
+    floor = (await page.evaluate(SENT))["painted"]
+    await page.goto(link, wait_until="networkidle")
+    await page.wait_for_function("() => window.seen.readable && window.seen.operable")
+    seen: dict[str, float] = await page.evaluate(SENT)
+    await operate(page)
+    await context.close()
+    return seen | {"floor": floor}
+
+
+async def slowed(browser: Browser, how: Mapping[str, Any]) -> tuple[BrowserContext, Page]:
+    context = await browser.new_context(**how)
+    page = await context.new_page()
+    devtools = await context.new_cdp_session(page)
+    speed = BITS / 8
+    network = {"offline": False, "latency": LATENCY, "downloadThroughput": speed, "uploadThroughput": speed}
+    await devtools.send("Network.enable")
+    await devtools.send("Network.emulateNetworkConditions", network)
+    await devtools.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+    await page.add_init_script(WATCH)
+    return context, page
+
+
+async def operate(page: Page) -> None:
+    """The button does what it says, or the moment that was taken was no moment."""
+    await page.locator("#next").click()
+    await page.locator("#slot [data-field]").first.wait_for()
+
+
+def tell(name: str, loads: list[dict[str, float]]) -> None:
+    median = {key: statistics.median(one[key] for one in loads) for key in loads[0]}
+    print(f"\n{name}, median of {len(loads)} loads")
+    print(f"a line of text       {median['floor']:6.0f} ms   (the floor: /healthz in the same browser)")
+    print(f"first words painted  {median['painted']:6.0f} ms")
+    print(f"first page readable  {median['readable']:6.0f} ms   (at most 2000 ms)")
+    print(f"first field operable {median['operable']:6.0f} ms   (at most 2500 ms)")
+    print(f"script and style     {median['code'] / 1000:6.1f} kB   (at most 40 kB, compressed)")
+    print(f"layout shift         {median['shift']:6.3f}      (at most 0.02)")
+    print(
+        f"the page itself      {median['html'] / 1000:6.1f} kB, pictures {median['pictures'] / 1000:.0f} kB"
+    )
+
+
+async def finish(at: Installation) -> float:
+    """Seconds until a drawn signature and thirteen answers are accepted."""
+    path, link = await sent(at, contract.pdf())
+    body = await given(at, path, link, contract.CAFE)
+    await at.call("POST", f"{link}/view", {})
+    began = time.perf_counter()
+    await at.call("POST", f"{link}/complete", body)
+    return time.perf_counter() - began

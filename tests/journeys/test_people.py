@@ -1,0 +1,136 @@
+"""`esign users`, `esign orgs` and the link of the first start: how people come to sign in without any page."""
+
+import re
+
+import aiohttp
+import pytest
+
+from tests.journeys.api import until
+from tests.journeys.program import Program, Ran, esign, meanwhile
+
+DONE, FAILED, USAGE = 0, 1, 2
+PASSWORD = "copper kettle under nine maples"
+NEW = "seven violet tractors hum"
+SETUP = re.compile(r"within 30 minutes, set it up at (http://\S+/set-up/[\w-]{43})")
+
+
+async def ask(program: Program, *arguments: str) -> Ran:
+    return await meanwhile(*arguments, "--config", program.config)
+
+
+async def links(program: Program, count: int) -> list[str]:
+    """Every link that was printed, once there are so many."""
+
+    async def printed() -> list[str] | None:
+        found = SETUP.findall(program.said)
+        return found if len(found) == count else None
+
+    return await until(printed, "printed link")
+
+
+async def send(address: str, **form: str) -> tuple[int, str]:
+    """Status of a form that is sent, and where it led in the end."""
+    jar = aiohttp.CookieJar(unsafe=True)  # also for a host without a name
+    async with aiohttp.ClientSession(cookie_jar=jar) as session, session.post(address, data=form) as answer:
+        return answer.status, str(answer.url)
+
+
+async def sign_in(program: Program, email: str, password: str = PASSWORD) -> str:
+    """The path that signing in leads to."""
+    _, to = await send(f"{program.base}/sign-in", email=email, password=password)
+    return to.removeprefix(program.base)
+
+
+async def create(program: Program, role: str, *more: str) -> str:
+    """The link of somebody new."""
+    email, name = f"{role}@example.test", role.title()
+    ran = await ask(program, "users", "create", "--email", email, "--name", name, "--role", role, *more)
+    assert ran.code == DONE and "7 days" in ran.err, ran
+    assert re.fullmatch(rf"{re.escape(program.base)}/invitation/[\w-]{{43}}\n", ran.out)
+    return ran.out.strip()
+
+
+async def test_the_first_start_prints_a_link_that_makes_the_owner_and_later_starts_none(
+    program: Program,
+) -> None:
+    [first] = await links(program, 1)
+    await program.stop()
+    await program.start()
+    _, second = await links(program, 2)
+    assert first != second
+    given = {"organisation": "Northlight", "timeZone": "Europe/Berlin", "name": "Ada", "email": "a@b.test"}
+    assert (await send(first, **given, password=PASSWORD))[0] == 404
+    assert await send(second, **given, password=PASSWORD) == (200, f"{program.base}/server/address")
+    await program.stop()
+    await program.start()
+    assert await sign_in(program, "a@b.test") == "/members"
+    await program.stop()
+    assert len(SETUP.findall(program.said)) == 2
+    assert second.rpartition("/")[2] not in re.sub(SETUP, "", program.said), "the log masks it"
+
+
+async def test_people_are_made_listed_disabled_and_let_in_again(program: Program) -> None:
+    empty = await ask(program, "users", "list")
+    assert (empty.code, empty.out) == (DONE, "") and "esign users create" in empty.err
+    link = await create(program, "owner")
+    assert await send(link, name="Orla", password=PASSWORD) == (200, f"{program.base}/members?done=joined")
+    await send(await create(program, "viewer"), name="Vi", password=PASSWORD)
+    listed = (await ask(program, "users", "list")).out.splitlines()
+    assert re.fullmatch(r"owner@example.test  password  owner of org_\w{26}  Orla", listed[0])
+    assert re.fullmatch(r"viewer@example.test  password  viewer of org_\w{26}  Vi", listed[1])
+    assert (await ask(program, "users", "disable", "viewer@example.test")).code == DONE
+    assert "disabled" in (await ask(program, "users", "list")).out
+    assert await sign_in(program, "viewer@example.test") == "/sign-in"
+    assert (await ask(program, "users", "disable", "viewer@example.test", "--undo")).code == DONE
+    assert await sign_in(program, "viewer@example.test") == "/account"
+    last = await ask(program, "users", "disable", "owner@example.test")
+    assert (last.code, last.out) == (FAILED, "") and "at least one owner" in last.err
+
+
+async def test_a_password_is_reset_on_the_command_line(program: Program) -> None:
+    await send(await create(program, "owner"), name="Orla", password=PASSWORD)
+    ran = await ask(program, "users", "reset-password", "OWNER@example.test")
+    assert ran.code == DONE and "within an hour" in ran.err
+    assert await sign_in(program, "owner@example.test") == "/sign-in"
+    assert (await send(ran.out.strip(), password=NEW))[1].endswith("/sign-in?done=password")
+    assert await sign_in(program, "owner@example.test", NEW) == "/members"
+
+
+async def test_organisations_are_made_listed_and_given_a_plan(program: Program) -> None:
+    made = await ask(program, "orgs", "create", "--name", "Second Ltd", "--plan", "free")
+    assert made.code == DONE and re.fullmatch(r"org_\w{26}\n", made.out)
+    second = made.out.strip()
+    assert (await ask(program, "orgs", "set-plan", second, "team")).code == DONE
+    lines = (await ask(program, "orgs", "list")).out.splitlines()
+    assert re.fullmatch(r"org_\w{26}  business  esign", lines[0])
+    assert lines[1:] == [f"{second}  team  Second Ltd"]
+    link = await create(program, "owner", "--org", second)
+    async with aiohttp.ClientSession() as session, session.get(link) as answer:
+        assert "Join Second Ltd" in await answer.text()
+
+
+REFUSED = [
+    (("users", "create", "--email", "nobody", "--name", "N"), USAGE, "--email"),
+    (("users", "create", "--email", "a@b.test", "--name", " "), USAGE, "--name"),
+    (("users", "create", "--email", "a@b.test", "--name", "A", "--role", "king"), USAGE, "king"),
+    (("users", "create", "--email", "a@b.test", "--name", "A", "--org", "org_x"), FAILED, "org_x"),
+    (("users", "reset-password", "a@b.test"), FAILED, "a@b.test"),
+    (("users", "disable", "a@b.test"), FAILED, "a@b.test"),
+    (("orgs", "create", "--name", " "), USAGE, "--name"),
+    (("orgs", "create", "--name", "A", "--plan", "gold"), USAGE, "gold"),
+    (("orgs", "set-plan", "org_x", "free"), FAILED, "org_x"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "word"), REFUSED)
+async def test_what_cannot_be_is_refused(
+    program: Program, arguments: tuple[str, ...], code: int, word: str
+) -> None:
+    ran = esign(*arguments, "--config", program.config)
+    assert (ran.code, ran.out) == (code, "") and word in ran.err
+
+
+async def test_nobody_is_a_member_twice(program: Program) -> None:
+    await create(program, "owner")
+    ran = await ask(program, "users", "create", "--email", "OWNER@example.test", "--name", "O")
+    assert (ran.code, ran.out) == (FAILED, "") and "already a member" in ran.err

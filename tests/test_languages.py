@@ -1,0 +1,118 @@
+"""Every catalogue is whole: the same sentences with the same places in each language, and none left in English."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import esign
+from esign.core.language import LANGUAGES
+
+FORMS = {"zero", "one", "two", "few", "many", "other"}
+SPELT_OUT = {"zero", "one", "two"}  # forms of one number each, which may be a word
+FOLDERS = ("web/signing/words", "mail/words", "pdf/typst/labels")
+ROOT = Path(esign.__file__).parent
+# What is English too, by language: words that both languages share.
+SHARED: Mapping[str, set[str]] = {
+    "de": {"(in {time})", "Code", "Dokument-ID", "Name", "System", "Text", "Webhook", "Hash"},
+    "es": {"Webhook", "{n} byte", "{n} bytes"},
+    "fr": {
+        "Code",
+        "Date",
+        "Document",
+        "Pages",
+        "Signature",
+        "Style",
+        "Webhook",
+        "{n} minute",
+        "{n} minutes",
+    }
+    | {"{n} page", "{n} pages"},
+    "it": {"File", "Webhook", "{n} byte"},
+    "nl": {"Code", "Document", "Webhook", "{n} byte", "{n} bytes"},
+    "pl": {"System", "Webhook"},
+    "pt": {"Webhook", "{n} byte", "{n} bytes"},
+    "ja": {"Webhook"},
+}
+# Units and signs that several languages write as English does, and sentences made of their places alone.
+SIGNS = re.compile(r"[\W\d]*|\{n\} ?(kB|MB|%)|(\W*\{\w+\}\W*)+")
+
+
+def read(folder: str, tag: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((ROOT / folder / f"{tag}.json").read_text("utf-8"))
+    return found
+
+
+def sentences(catalogue: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """(key, sentence or its forms), flat."""
+    for key, value in catalogue.items():
+        if isinstance(value, dict) and not (value and set(value) <= FORMS):
+            yield from sentences(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
+
+
+def places(sentence: str) -> list[str]:
+    """Its placeholders and marks."""
+    return sorted(re.findall(r"\{\w*\}|</?\w+>", sentence))
+
+
+def texts(value: Any) -> list[str]:
+    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else [value]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_there_is_a_catalogue_for_each_language_and_for_no_other(folder: str) -> None:
+    assert {path.stem for path in (ROOT / folder).glob("*.json")} == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_sentence_is_missing_empty_or_left_over(folder: str, tag: str) -> None:
+    english, own = dict(sentences(read(folder, "en"))), dict(sentences(read(folder, tag)))
+    assert own.keys() == english.keys()
+    assert all(text.strip() for value in own.values() for text in texts(value))
+    assert [key for key, value in own.items() if isinstance(value, list) and len(value) != 12] == []
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_each_sentence_has_the_places_and_marks_of_the_english_one(folder: str, tag: str) -> None:
+    own = dict(sentences(read(folder, tag)))
+    for key, english in sentences(read(folder, "en")):
+        if isinstance(english, dict):
+            whole = places(english["other"])
+            for form, text in own[key].items():
+                spelt = [place for place in whole if place != "{n}"]
+                assert places(text) in ([whole, spelt] if form in SPELT_OUT else [whole]), (key, form)
+        elif isinstance(english, str):
+            assert places(own[key]) == places(english), key
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_each_counted_sentence_has_the_forms_of_its_language(folder: str, tag: str) -> None:
+    counted = {
+        key: set(value) for key, value in sentences(read(folder, tag)) if isinstance(value, dict) and value
+    }
+    assert {key: forms for key, forms in counted.items() if forms != set(LANGUAGES[tag].forms)} == {}
+
+
+@pytest.mark.parametrize("tag", [tag for tag in LANGUAGES if tag != "en"])
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_sentence_is_left_in_english(folder: str, tag: str) -> None:
+    own, alike = dict(sentences(read(folder, tag))), {}
+    for key, english in sentences(read(folder, "en")):
+        said = [text for text in texts(own[key]) if text in texts(english) and not SIGNS.fullmatch(text)]
+        if said and not isinstance(english, list):
+            alike[key] = said
+    assert {key: said for key, said in alike.items() if not set(said) <= SHARED.get(tag, set())} == {}
+
+
+@pytest.mark.parametrize("tag", SHARED)
+def test_no_shared_word_is_listed_for_nothing(tag: str) -> None:
+    said = {text for folder in FOLDERS for _, value in sentences(read(folder, tag)) for text in texts(value)}
+    assert SHARED[tag] - said == set()
