@@ -23,6 +23,10 @@ DONE: Mapping[str, str] = {
     "mode-test": "You are in test mode.",
     "organisation": "You are now in this organisation.",
     "ready": "Everything is set up.",
+    "draft-saved": "The draft is saved.",
+    "file-replaced": "The file is replaced.",
+    "sent": "The document is sent.",
+    "discarded": "The draft is discarded.",
 }
 
 
