@@ -1,8 +1,8 @@
 """Ways through the office, as an owner goes them: each stops where there is something to look at, and names it.
 
 To have a page pictured (`python -m tests.screenshots FOLDER office-…`) and looked at by axe-core (test_office_axe), add
-one line to OFFICE: `"office-members": at("/members")` for a page as it is, or a function of your own that takes the page
-and the office and yields the name of each stop. What the office holds stands in `furnished`.
+one line to OFFICE: `"office-members": at("/members")` for a page as it is, or a function of your own that takes the
+page and the office and yields the name of each stop. What the office holds stands in `furnished`.
 """
 
 from collections.abc import Callable, Iterator
