@@ -9,6 +9,7 @@ const kept = `draft ${form.dataset.id}`;
 const home = `/documents/${form.dataset.id}`;
 const ON = { next: `${home}/fields`, review: `${home}/review` };
 const QUIET = 700; // ms without a key before something is sent
+const UNSAVED = "Not saved yet – no connection";
 const UNSENT = new Set(["csrf"]);
 
 let dirty = false; // something was typed that was not sent
@@ -51,6 +52,8 @@ function set(control, text) {
 function changed() {
   dirty = true;
   keep();
+  if (stopped) return;
+  tell(lost ? UNSAVED : "Saving…");
   clearTimeout(timer);
   timer = setTimeout(save, QUIET);
 }
@@ -70,11 +73,10 @@ async function save() {
 async function send() {
   const sent = new URLSearchParams(new FormData(form));
   dirty = false;
-  tell("Saving…");
   const answer = await post(sent);
   if (answer.ok) return taken(await answer.json(), sent);
   dirty = true;
-  if (answer.type === "opaqueredirect") return stop("You are signed out", "What you typed stays here. Sign in again, and it is saved.", `/sign-in?next=${home}/edit`, "Sign in");
+  if (answer.status === 401) return stop((await answer.json()).error.message, "What you typed stays here. Sign in again, and it is saved.", `/sign-in?next=${home}/edit`, "Sign in");
   if (answer.status === 400 && lost < 2 && (await renew(form))) return retry(0);
   if (answer.status === 409 && (await answer.json()).conflict) return compare();
   if (answer.status >= 400 && answer.status < 429) return stop("This draft can no longer be changed", "It was sent or discarded meanwhile. What you typed stays on this page until you leave it.", home, "Open the document");
@@ -91,7 +93,7 @@ async function post(body, more = {}) {
 
 function retry(status) {
   lost += 1;
-  tell(status ? "Not saved yet – the server is busy" : "Not saved yet – no connection", true);
+  tell(status ? "Not saved yet – the server is busy" : UNSAVED, true);
   timer = setTimeout(save, Math.min(20, 2 ** lost) * 1000);
   return false;
 }
@@ -176,8 +178,7 @@ async function go(to) {
   dirty = true;
   if (await save()) return location.assign(to);
   point();
-  if (lost) tell("Not saved yet – no connection", true);
-  else form.querySelector("[aria-invalid]")?.focus();
+  if (!lost) form.querySelector("[aria-invalid]")?.focus();
 }
 
 // ---------- what people do ----------

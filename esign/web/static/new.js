@@ -61,9 +61,9 @@ async function work() {
 
 /** Whether there is an answer; it stands in the row then. */
 async function sent(taking) {
-  const { status, answer, elsewhere } = await upload(taking);
+  const { status, answer } = await upload(taking);
   if (!open.has(taking)) return true;
-  if (elsewhere) say(taking, "You are signed out. Sign in in another tab; the file stays chosen here.");
+  if (status === 401) say(taking, `${answer?.error?.message ?? ""} Sign in in another tab; the file stays chosen here.`);
   else if (answer?.to) done(taking, answer.to);
   else if (answer?.refused) refuse(taking, answer.refused);
   else if (status >= 400 && status < 429 && taking.tries && answer) refuse(taking, { title: "This file could not be taken.", advice: answer.error?.message ?? "" });
@@ -92,7 +92,7 @@ function upload(taking) {
       } catch {
         // a page, or nothing
       }
-      resolve({ status: request.status, answer, elsewhere: new URL(request.responseURL || form.action).pathname === "/sign-in" });
+      resolve({ status: request.status, answer });
     });
     request.send(body);
   });
