@@ -4,7 +4,18 @@ from starlette.routing import Route
 
 from esign.core.user import Act, Stage
 from esign.runtime import Runtime
-from esign.web.office import account, arrivals, deliveries, entrance, factor, members, place, server, tokens, webhooks
+from esign.web.office import (
+    account,
+    arrivals,
+    deliveries,
+    entrance,
+    factor,
+    members,
+    place,
+    server,
+    tokens,
+    webhooks,
+)
 from esign.web.office.door import Door, Line
 from esign.web.office.tries import Tries
 from esign.web.pages import Pages
@@ -69,14 +80,34 @@ TABLE = (
     Line("POST", "/settings/webhooks/new", webhooks.create, Act.SETTLE, fresh=True, again=webhooks.show_new),
     Line("GET", "/settings/webhooks/{id}", deliveries.show, Act.SETTLE),
     Line("GET", "/settings/webhooks/{id}/edit", webhooks.show_edit, Act.SETTLE),
-    Line("POST", "/settings/webhooks/{id}/edit", webhooks.change, Act.SETTLE, fresh=True, again=webhooks.show_edit),
+    Line(
+        "POST",
+        "/settings/webhooks/{id}/edit",
+        webhooks.change,
+        Act.SETTLE,
+        fresh=True,
+        again=webhooks.show_edit,
+    ),
     Line("POST", "/settings/webhooks/{id}/on", webhooks.switch_on, Act.SETTLE),
     Line("POST", "/settings/webhooks/{id}/off", webhooks.switch_off, Act.SETTLE),
     Line("POST", "/settings/webhooks/{id}/test", deliveries.test, Act.SETTLE),
     Line("GET", "/settings/webhooks/{id}/secret", webhooks.ask_secret, Act.SETTLE, fresh=True),
-    Line("POST", "/settings/webhooks/{id}/secret", webhooks.rotate, Act.SETTLE, fresh=True, again=webhooks.ask_secret),
+    Line(
+        "POST",
+        "/settings/webhooks/{id}/secret",
+        webhooks.rotate,
+        Act.SETTLE,
+        fresh=True,
+        again=webhooks.ask_secret,
+    ),
     Line("GET", "/settings/webhooks/{id}/recover", deliveries.show_recover, Act.SETTLE),
-    Line("POST", "/settings/webhooks/{id}/recover", deliveries.recover, Act.SETTLE, again=deliveries.show_recover),
+    Line(
+        "POST",
+        "/settings/webhooks/{id}/recover",
+        deliveries.recover,
+        Act.SETTLE,
+        again=deliveries.show_recover,
+    ),
     Line("GET", "/settings/webhooks/{id}/delete", webhooks.ask, Act.SETTLE),
     Line("POST", "/settings/webhooks/{id}/delete", webhooks.delete, Act.SETTLE, fresh=True),
     Line("GET", "/settings/webhooks/{id}/deliveries/{did}", deliveries.show_one, Act.SETTLE),

@@ -23,9 +23,7 @@ PRESETS: Mapping[str, tuple[str, str, frozenset[Scope]]] = {
     "send": (
         "Create and send documents",
         "Also from templates, and fetch the sealed files. No webhooks, no settings.",
-        frozenset(
-            {Scope.DOCUMENTS_READ, Scope.DOCUMENTS_WRITE, Scope.DOCUMENTS_SEND, Scope.TEMPLATES_READ}
-        ),
+        frozenset({Scope.DOCUMENTS_READ, Scope.DOCUMENTS_WRITE, Scope.DOCUMENTS_SEND, Scope.TEMPLATES_READ}),
     ),
     "read": (
         "Only look",

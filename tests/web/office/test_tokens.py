@@ -47,7 +47,7 @@ async def test_a_token_is_made_shown_once_used_renamed_and_revoked(office: Offic
     made = await make(ada)
     assert made.status == 200 and made.headers["Cache-Control"] == "no-store"
     token = shown(made)
-    assert f"curl -H \"Authorization: Bearer $ESIGN_KEY\" {office.site.base}/api/v1/account" in made.said
+    assert f'curl -H "Authorization: Bearer $ESIGN_KEY" {office.site.base}/api/v1/account' in made.said
     account = await program(office, token).ok("GET", "/account")
     key = account["key"]
     assert (key["name"], key["mode"], key["scopes"]) == ("Practice portal", "live", ["*"])
