@@ -12,8 +12,11 @@ from esign.web.office import (
     factor,
     members,
     place,
+    seal,
     server,
+    settings,
     tokens,
+    usage,
     webhooks,
 )
 from esign.web.office.door import Door, Line
@@ -112,6 +115,28 @@ TABLE = (
     Line("POST", "/settings/webhooks/{id}/delete", webhooks.delete, Act.SETTLE, fresh=True),
     Line("GET", "/settings/webhooks/{id}/deliveries/{did}", deliveries.show_one, Act.SETTLE),
     Line("POST", "/settings/webhooks/{id}/deliveries/{did}/again", deliveries.redeliver, Act.SETTLE),
+    # what the organisation sets for itself, and what it used
+    Line("GET", "/settings/organisation", settings.show_organisation, Act.SETTLE),
+    Line(
+        "POST",
+        "/settings/organisation",
+        settings.change_organisation,
+        Act.SETTLE,
+        fresh=True,
+        again=settings.show_organisation,
+    ),
+    Line("GET", "/settings/defaults", settings.show_defaults, Act.SETTLE),
+    Line(
+        "POST",
+        "/settings/defaults",
+        settings.change_defaults,
+        Act.SETTLE,
+        fresh=True,
+        again=settings.show_defaults,
+    ),
+    Line("GET", "/settings/usage", usage.show, Act.SETTLE),
+    Line("GET", "/settings/seal", seal.show, Act.SETTLE),
+    Line("POST", "/settings/seal", seal.try_it, Act.SETTLE),
 )
 
 

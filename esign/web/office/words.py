@@ -29,6 +29,7 @@ DONE: Mapping[str, str] = {
     "webhook-on": "The webhook is switched on.",
     "webhook-off": "The webhook is switched off. Nothing is sent to it.",
     "webhook-deleted": "The webhook is deleted.",
+    "settings": "The settings are saved.",
     "delivered": "Sent, and the program has taken it.",
     "delivery-failed": "Sent, but the program has not taken it.",
 }
