@@ -11,8 +11,9 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from esign.actions.documents import Owner
 from esign.actions.sessions import Signed
-from esign.core.document import Mode, Origin
+from esign.core.document import Actor, Mode, Origin
 from esign.core.user import Act, Session, may
 from esign.runtime import Runtime
 from esign.web.office.tries import Tries
@@ -45,6 +46,17 @@ class Call:
     def signed(self) -> Signed:
         assert self.person is not None, "the door lets nobody else through"
         return self.person
+
+    @property
+    def owner(self) -> Owner:
+        """Whose documents the session is at."""
+        return Owner(self.signed.organisation.id, self.signed.session.mode)
+
+    @property
+    def actor(self) -> Actor:
+        """The person, as the audit trail names them."""
+        signed = self.signed
+        return Actor("member", signed.member.id, signed.user.name, signed.user.email)
 
     @property
     def path(self) -> Mapping[str, str]:

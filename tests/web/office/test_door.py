@@ -57,7 +57,7 @@ async def browser(office: Office, user: User, stage: Stage = Stage.WHOLE) -> Vis
 
 
 def address(line: Line, id: str = "ses_nobody") -> str:
-    return line.path.format(token=TOKEN, id=id)
+    return line.path.format(token=TOKEN, id=id, rid="rcp_nobody", variant="original", number=1, done=1)
 
 
 def name(line: Line) -> str:
