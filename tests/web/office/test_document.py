@@ -1,9 +1,8 @@
-"""The page of one document: what it shows and lets be done, in every status, for every role."""
+"""Each act on a document: what it does, and the sentence it is refused with; who may, and whose document it is."""
 
 import ast
 import json
 import re
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,131 +14,29 @@ from esign.core.document import Mode, Status
 from esign.core.instant import DAY, to_datetime
 from esign.core.member import MemberRole
 from esign.demo import contract
-from esign.jobs import worker
 from esign.web.office.document.timeline import SENTENCES
 from tests.factories import an_organisation, store_organisation
-from tests.journeys.test_seal import expired as with_lapsed_seal
-from tests.web.office.visitor import Office, Page, Visitor
-
-ADA, BO, CY = "ada@example.test", "bo@example.test", "cy@example.test"
-THREE = [
-    {"name": "Ada Lovelace", "email": ADA},
-    {"name": "Bo Berg", "email": BO, "order": 2},
-    {"name": "Cy Clerk", "email": CY, "role": "cc"},
-]
-HOSTILE = """</title><script>alert(1)</script>"'><img src=x onerror=alert(2)>‮{{7*7}}"""
-
-# ---------- a document in each status ----------
-
-
-async def draft(office: Office) -> str:
-    return await office.site.api.create(recipients=THREE)
-
-
-async def sent(office: Office) -> str:
-    document = await office.site.api.sent(recipients=THREE)
-    await office.site.work("mail")
-    return document
-
-
-async def sealing(office: Office) -> str:
-    document = await sent(office)
-    await office.site.all_sign(document)
-    return document
-
-
-async def unsealed(office: Office) -> str:
-    """Three attempts have failed."""
-    document = await sealing(office)
-    for minutes in (0, 1, 5):
-        office.clock.advance(minutes=minutes)
-        assert await worker.drain(with_lapsed_seal(office.runtime), "seal") == 1
-    return document
-
-
-async def completed(office: Office) -> str:
-    document = await sealing(office)
-    await office.site.work("seal")
-    return document
-
-
-async def declined(office: Office) -> str:
-    document = await sent(office)
-    person = await office.site.person(ADA)
-    await person.view()
-    assert (await person.decline("The rent is wrong.")).status == 200
-    return document
-
-
-async def expired(office: Office) -> str:
-    document = await office.site.api.sent(recipients=THREE, expiresInDays=1)
-    await office.site.work("mail")
-    office.clock.at += DAY
-    return document
-
-
-async def cancelled(office: Office) -> str:
-    document = await sent(office)
-    await office.site.api.ok("POST", f"/documents/{document}/cancel", {"reason": "We found a mistake."})
-    return document
-
-
-MADE: dict[str, Callable[[Office], Awaitable[str]]] = {
-    "draft": draft,
-    "sent": sent,
-    "sealing": sealing,
-    "unsealed": unsealed,
-    "completed": completed,
-    "declined": declined,
-    "expired": expired,
-    "cancelled": cancelled,
-}
-ALL = set(MADE)
-ENDED = {"completed", "declined", "expired", "cancelled"}
-
-# Each act: its form, and the statuses in which it works; what changes the least comes first.
-DATE = "{date}"
-ACTS: dict[str, tuple[dict[str, str], set[str]]] = {
-    "duplicate": ({}, ALL),
-    "template": ({"title": "Lease"}, ALL),
-    "reference": ({"externalId": "P-1", "metadata": "room = 4"}, ALL),
-    "reminders": ({"enabled": "yes", "firstAfterDays": "2", "everyDays": "3", "max": "4"}, {"draft", "sent"}),
-    "expiry": ({"expiresAt": DATE}, {"sent"}),
-    "remind": ({"message": "Please."}, {"sent"}),
-    "recipients/{one}/link": ({"ttlHours": "1"}, {"sent"}),
-    "recipients/{one}": ({"name": "Ada L.", "email": "ada.l@example.test"}, {"draft", "sent"}),
-    "recipients/add": ({"name": "Di", "email": "di@example.test"}, {"draft"}),
-    "recipients/{last}/remove": ({}, {"draft"}),
-    "retry-seal": ({}, {"unsealed"}),
-    "cancel": ({"reason": "Why not.", "notify": "yes"}, {"sent"}),
-    "delete": ({}, {"draft"} | ENDED),
-}
-ASKED = [act for act in ACTS if act not in ("duplicate", "retry-seal")]
-
-
-def at(document: str, *more: str) -> str:
-    return "/".join(["/documents", document, *more])
-
-
-async def address(office: Office, document: str, act: str) -> str:
-    ids = [recipient["id"] for recipient in (await office.site.api.get(document))["recipients"]]
-    return at(document, act.format(one=ids[0], last=ids[-1]))
-
-
-def form(office: Office, act: str) -> dict[str, str]:
-    tomorrow = to_datetime(office.clock.now() + DAY).date()
-    return {name: text.replace(DATE, str(tomorrow)) for name, text in ACTS[act][0].items()}
-
-
-def alert(page: Page) -> str:
-    """What stands in the note above, or in place of a form."""
-    found = re.search(r'role="alert".*?<p[^>]*>(.*?)</p>', page.text, re.DOTALL)
-    return found[1] if found else ""
-
-
-def main(page: Page) -> str:
-    return page.text.partition("<main")[2].partition("</main>")[0]
-
+from tests.web.office.documents import (
+    ACTS,
+    ADA,
+    ASKED,
+    BO,
+    HOSTILE,
+    MADE,
+    THREE,
+    address,
+    alert,
+    at,
+    completed,
+    draft,
+    expired,
+    fetched,
+    form,
+    main,
+    sent,
+    unsealed,
+)
+from tests.web.office.visitor import Office, Visitor
 
 # ---------- every act in every status ----------
 
@@ -163,47 +60,6 @@ async def test_an_act_works_or_is_refused_with_a_sentence(office: Office, status
             assert (await visitor.get(answer.to)).status == 200
 
 
-@pytest.mark.parametrize("status", MADE)
-async def test_the_page_asks_only_what_it_can_do(office: Office, status: str) -> None:
-    """What a page offers is answered by its question; what it does not offer says why."""
-    document, visitor = await MADE[status](office), await office.signed_in("Maren", MemberRole.MEMBER)
-    page = main(await visitor.get(at(document)))
-    for act in ASKED:
-        path, works = await address(office, document, act), status in ACTS[act][1]
-        asked = await visitor.get(path)
-        assert (asked.status, bool(alert(asked))) == ((200, False) if works else (409, True)), act
-        if "{" not in act:
-            assert (f'href="{path}"' in page) == works, act
-    assert (f'action="{at(document, "retry-seal")}"' in page) == (status == "unsealed")
-    offered = set(re.findall(rf'(?:href|action)="({re.escape(at(document))}/[^"?]+)"', page))
-    for path in offered:
-        assert path.endswith(("/edit", "/mark")) or (await visitor.get(path)).status in (200, 405), path
-
-
-NEXT = {
-    "draft": ("Ready to be sent", "Review and send"),
-    "sent": ("Waiting for Ada Lovelace", "Remind Ada Lovelace"),
-    "sealing": ("Everybody has finished; the document is being sealed", "Look again"),
-    "unsealed": ("Everybody has finished, but the seal is not on yet", "Try again"),
-    "completed": ("Finished by everybody and sealed", "Sealed PDF"),
-    "declined": ("Ada Lovelace declined", "Start again with a copy"),
-    "expired": ("The time to sign is over", "Start again with a copy"),
-    "cancelled": ("This document was cancelled", "Start again with a copy"),
-}
-
-
-@pytest.mark.parametrize("status", MADE)
-async def test_the_page_says_what_it_waits_for_and_offers_one_thing(office: Office, status: str) -> None:
-    document, visitor = await MADE[status](office), await office.signed_in("Maren")
-    page = await visitor.get(at(document))
-    title, button = NEXT[status]
-    step = re.search(r'<section class="next.*?</section>', page.text, re.DOTALL)
-    assert step and title in re.sub(r"<[^>]+>", "", step[0])
-    primary = re.findall(r'class="btn primary".*?<span class="clip">(.*?)</span>', step[0], re.DOTALL)
-    assert primary == [button]
-    assert page.text.count('class="btn primary"') == 1
-
-
 async def test_why_the_seal_failed_stands_there_and_trying_again_heals_it(office: Office) -> None:
     document, visitor = await unsealed(office), await office.signed_in("Maren")
     page = await visitor.get(at(document))
@@ -215,27 +71,6 @@ async def test_why_the_seal_failed_stands_there_and_trying_again_heals_it(office
 
 
 # ---------- roles, and whose it is ----------
-
-
-@pytest.mark.parametrize("status", MADE)
-async def test_a_viewer_sees_everything_and_can_do_nothing(office: Office, status: str) -> None:
-    document, visitor = await MADE[status](office), await office.signed_in("Vi", MemberRole.VIEWER)
-    page = await visitor.get(at(document))
-    for name in ("Ada Lovelace", BO, "Timeline", "agreement.pdf", document):
-        assert name in page.said
-    assert "<form" not in main(page) and "data-ask" not in page.text
-    for path in ("audit", "audit.json", "pages", "files/original", "mark", "pages/1.webp"):
-        assert (
-            await visitor.session.get(f"{office.site.base}{at(document, path)}", headers=cookie(visitor))
-        ).ok
-    for act in ACTS:
-        path = await address(office, document, act)
-        assert (await visitor.post(path, form(office, act))).status == 403
-        assert (await visitor.get(path)).status in (403, 405)
-
-
-def cookie(visitor: Visitor) -> dict[str, str]:
-    return {"Cookie": f"esign={visitor.token}", "Accept": "*/*"}
 
 
 async def test_what_is_not_there_and_what_is_not_yours_look_the_same(office: Office) -> None:
@@ -305,14 +140,14 @@ def event_types() -> set[str]:
     found = {renewing.ASKED}
     for file in Path(esign.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                if re.fullmatch(r"(document|recipient|link)\.[a-z_]+", node.value):
-                    found.add(node.value)
+            text = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(text, str) and re.fullmatch(r"(document|recipient|link)\.[a-z_]+", text):
+                found.add(text)
     return found
 
 
 def test_every_kind_of_entry_has_its_sentence() -> None:
-    kinds = {name for name in event_types() if name.partition(".")[2] not in ("js", "css", "html")}
+    kinds = {name for name in event_types() if name != "document.pdf"}
     assert kinds - SENTENCES.keys() == set()
     assert len(kinds) >= 24
 
@@ -325,7 +160,7 @@ async def test_the_timeline_tells_who_did_what(office: Office) -> None:
     await visitor.post(at(document, "remind"))
     one = (await office.site.api.get(document))["recipients"][0]["id"]
     await visitor.post(at(document, "recipients", one), name="Ada King", email="king@example.test")
-    await visitor.get(at(document, "files", "original"))
+    await fetched(visitor, at(document, "files", "original"))
     await visitor.post(at(document, "cancel"), reason="It is late.")
     page = await visitor.get(at(document))
     told = [
@@ -383,12 +218,12 @@ async def test_a_refused_address_is_what_comes_next(office: Office) -> None:
 
 
 async def test_whoever_asked_for_a_new_link_is_named(office: Office) -> None:
-    visitor, document = await office.signed_in("Maren"), await sent(office)
+    document = await sent(office)
     await office.site.api.ok("PATCH", "/settings", {"replyTo": "office@example.test"})
     person = await office.site.person(ADA)
     office.clock.advance(days=31)
     visitor = await office.signed_in("Maren")
-    assert (await person.post("renew", {})).status == 200
+    assert (await person.post("renewal", {})).status == 200
     assert "Ada Lovelace asked for a new link." in (await visitor.get(at(document))).said
 
 
@@ -407,7 +242,7 @@ async def test_a_reminder_goes_to_those_who_were_ticked_with_the_message(office:
         at(document, "remind"), {"choice": "some", bo: "on", "message": "Any\r\nday."}
     )
     assert answer.to == f"{at(document)}?done=reminded"
-    assert "Any\nday." in (await office.letter(BO)).replace("\r\n", "\n")
+    assert re.search(r"Any\s+day\.", await office.letter(BO))
     reminded = [r["remindersSent"] for r in (await office.site.api.get(document))["recipients"]]
     assert reminded == [0, 1]
     again = await visitor.post(at(document, "remind"), {"choice": "some", bo: "on"})
@@ -504,7 +339,7 @@ async def test_reference_and_notes_are_kept_and_wrong_lines_named(office: Office
     path = at(document, "reference")
     assert "metadata" in (await visitor.post(path, externalId="", metadata="no sign")).wrong()
     assert "metadata" in (await visitor.post(path, externalId="", metadata="a = 1\na = 2")).wrong()
-    assert (await visitor.post(path, externalId="", metadata="bad key = 1")).status == 422
+    assert "metadata" in (await visitor.post(path, externalId="", metadata="bad key = 1")).wrong()
     await visitor.post(path, externalId="P-7", metadata="room = 4\r\n\r\nnote = a = b")
     now = await office.site.api.get(document)
     assert (now["externalId"], now["metadata"]) == ("P-7", {"room": "4", "note": "a = b"})
@@ -542,8 +377,7 @@ async def test_recipients_of_a_draft_come_change_and_go(office: Office) -> None:
 
 
 async def test_a_copy_is_a_new_draft_of_the_person_who_made_it(office: Office) -> None:
-    visitor, document = await office.signed_in("Maren"), await expired(office)
-    visitor = await office.signed_in("Maren")
+    document, visitor = await expired(office), await office.signed_in("Maren")
     to = (await visitor.post(at(document, "duplicate"))).to
     copy = await office.site.api.get(to.partition("?")[0].rpartition("/")[2])
     assert copy["id"] != document and copy["status"] == Status.DRAFT and len(copy["recipients"]) == 3
@@ -569,17 +403,12 @@ async def test_a_document_within_its_retention_says_until_when(office: Office) -
     answer = await visitor.post(at(document, "delete"))
     assert answer.status == 422 and "can be deleted on 1 Dec 2026" in answer.said
     office.clock.advance(days=11)
-    visitor = await office.signed_in("Maren")
+    visitor = await office.signed_in("Mia")
     assert (await visitor.post(at(document, "delete"))).to == "/documents?done=document-deleted"
     assert (await visitor.get(at(document))).status == 404
 
 
 # ---------- to look at and to take away ----------
-
-
-async def fetched(visitor: Visitor, path: str) -> tuple[int, str, bytes]:
-    async with visitor.session.get(f"{visitor.site.base}{path}", headers=cookie(visitor)) as answer:
-        return answer.status, answer.headers["Content-Type"], await answer.read()
 
 
 async def test_each_file_comes_as_it_is_and_is_noted(office: Office) -> None:
@@ -591,15 +420,9 @@ async def test_each_file_comes_as_it_is_and_is_noted(office: Office) -> None:
     page = await visitor.get(at(document))
     assert {
         f"Maren downloaded {what}" for what in ("the original", "the sealed PDF", "the audit certificate")
-    } <= {
-        said
-        for said in re.findall(r"Maren downloaded the (?:original|sealed PDF|audit certificate)", page.said)
-    }
+    } <= set(re.findall(r"Maren downloaded the (?:original|sealed PDF|audit certificate)", page.said))
     length = len(await office.site.api.trail(document))
-    async with visitor.session.head(
-        f"{office.site.base}{at(document, 'files', 'sealed')}", headers=cookie(visitor)
-    ) as head:
-        assert head.status == 200
+    assert (await fetched(visitor, at(document, "files", "sealed"), "HEAD"))[0] == 200
     assert len(await office.site.api.trail(document)) == length
     assert (await visitor.get(at(document, "files", "anything"))).status == 404
     early = await visitor.get(at(await sent(office), "files", "sealed"))
@@ -640,7 +463,7 @@ async def test_an_open_page_learns_that_something_happened(office: Office) -> No
     assert await mark() == before
     await (await office.site.person(ADA)).view()
     seen = await mark()
-    await visitor.get(at(document, "files", "original"))
+    await fetched(visitor, at(document, "files", "original"))
     assert len({before, seen, await mark()}) == 3
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from esign.core.document import Delivery, Document, Recipient, RecipientStatus, Status
+from esign.core import attention
+from esign.core.document import Document, Recipient, RecipientStatus, Status
 from esign.core.instant import DAY, Instant
 from esign.web.office.document import possible
 from esign.web.office.document.forms import home
@@ -73,8 +74,7 @@ def draft(scene: Scene) -> Next:
 
 def sent(scene: Scene) -> Next:
     waiting = [r for r in scene.document.recipients if r.invited]
-    refused = [r for r in scene.document.recipients if r.active and r.delivery is Delivery.FAILED]
-    if refused:
+    if refused := attention.refused(scene.document):
         return undelivered(scene, refused[0])
     buttons = [] if len(waiting) != 1 else [link(scene, waiting[0])]
     too_soon = all(possible.refused_for("remind", scene.document, r, scene.now) for r in waiting)
