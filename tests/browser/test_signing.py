@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, expect
 
 from esign.core.document import FieldType, Mode, Status
 from esign.core.errors import Detail, Problem
@@ -434,12 +434,7 @@ def test_nothing_offers_to_be_pressed_before_the_script_hears_it(visit: Visit) -
 def test_a_page_that_learns_twice_of_its_end_comes_anew_once(visit: Visit) -> None:
     page = visit(one_text())
     loads = list[str]()
-
-    def note(request: Request) -> None:
-        if request.resource_type == "document":
-            loads.append(request.url)
-
-    page.on("request", note)
+    page.on("framenavigated", lambda frame: loads.append(frame.url))
     with page.expect_navigation():
         page.evaluate("""async () => {
           const { reload } = await import(new URL("dom.js", document.querySelector("script[type=module]").src));
