@@ -79,4 +79,12 @@ OFFICE: dict[str, Walk] = {
     "office-document-declined": a_document("Supplier framework, Osgood Stone"),
     "office-document-expired": a_document("Equipment hire, laser scanner"),
     "office-document-cancelled": a_document("Board resolution 2026-11"),
+    "office-tokens": at("/settings/tokens"),
+    "office-token-new": at("/settings/tokens/new"),
+    "office-organisation": at("/settings/organisation"),
+    "office-defaults": at("/settings/defaults"),
+    "office-usage": at("/settings/usage"),
+    "office-seal": at("/settings/seal"),
+    "office-webhooks": at("/settings/webhooks"),
+    "office-webhook-new": at("/settings/webhooks/new"),
 }

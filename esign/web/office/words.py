@@ -38,6 +38,15 @@ DONE: Mapping[str, str] = {
     "seal-retried": "The seal is tried again now.",
     "template-made": "The template is made.",
     "simulated": "Done. The timeline says that it was simulated.",
+    "token-named": "The name is saved.",
+    "token-revoked": "The token is revoked. The next request with it is refused.",
+    "webhook-saved": "The webhook is saved.",
+    "webhook-on": "The webhook is switched on.",
+    "webhook-off": "The webhook is switched off. Nothing is sent to it.",
+    "webhook-deleted": "The webhook is deleted.",
+    "settings": "The settings are saved.",
+    "delivered": "Sent, and the program has taken it.",
+    "delivery-failed": "Sent, but the program has not taken it.",
 }
 
 
@@ -94,8 +103,10 @@ class Times:
         word = {-1: "yesterday", 0: "today", 1: "tomorrow"}.get(days)
         return f"{word} at {self.clock(at)}" if word else f"on {self.day(at)}"
 
-    def _there(self, at: Instant) -> datetime:
-        return to_datetime(at).astimezone(ZoneInfo(self.zone))
+    def second(self, at: Instant) -> str:
+        """`22 Nov 2026, 05:35:07`."""
+        there = self._there(at)
+        return f"{there.day} {there:%b %Y}, {there:%H:%M:%S}"
 
     def ago(self, at: Instant) -> str:
         """`now`, `12 minutes ago`, `3 hours ago`, else the day."""
@@ -107,3 +118,6 @@ class Times:
         if age < DAY:
             return "an hour ago" if age < 2 * HOUR else f"{age // HOUR} hours ago"
         return self.day(at)
+
+    def _there(self, at: Instant) -> datetime:
+        return to_datetime(at).astimezone(ZoneInfo(self.zone))

@@ -354,6 +354,8 @@ async def test_recipients_of_a_draft_come_change_and_go(office: Office) -> None:
     new = {"name": "Ada", "email": ADA, "role": "signer", "order": "2", "authentication": "access_code"}
     wrong = await visitor.post(at(document, "recipients", "add"), new)
     assert wrong.status == 422 and wrong.wrong().keys() == {"accessCode"}
+    short = await visitor.post(at(document, "recipients", "add"), new, accessCode="kit")
+    assert short.wrong().keys() == {"accessCode"} and short.value("accessCode") == ""
     answer = await visitor.post(at(document, "recipients", "add"), new, accessCode="amber 12", locale="de")
     assert answer.to.endswith("done=recipient-added")
     [one] = (await office.site.api.get(document))["recipients"]
