@@ -39,8 +39,8 @@ class Line:
     """One line of the table. `needs`: what the person's role must allow, that a code is awaited, or nothing.
 
     `fresh`: their password was given a moment ago, or is asked for again. `again`: the page that shows the form with
-    what is wrong. `takes`: a plain form, one with a row for each recipient, or one with files, which is not read
-    before it is clear who sends it.
+    what is wrong. `takes`: a plain form, or a large one, with a row for each recipient or with files, which is not
+    read before it is clear who sends it.
     """
 
     method: str
@@ -77,12 +77,13 @@ class Door:
     async def _answer(self, line: Line, call: Call) -> Response:
         if line.method == "POST":
             same_origin(call.request)
-        if line.method == "POST" and line.takes != "files":
-            room = (forms.LONG, forms.MANY) if line.takes == "rows" else (forms.LIMIT, forms.FIELDS)
-            call.form = await forms.read(call.request, *room)
+        if line.method == "POST" and line.takes == "form":
+            call.form = await forms.read(call.request)
         await self._recognise(call)
         if (aside := self._aside(line, call)) is not None:
             return aside
+        if line.takes == "rows":
+            call.form = await forms.read(call.request, forms.LONG, forms.MANY)
         if line.takes != "files":
             return await self._admitted(line, call)
         limit = self.runtime.config.limits.body_mib * 2**20
