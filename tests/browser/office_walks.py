@@ -85,4 +85,12 @@ OFFICE: dict[str, Walk] = {
     "office-several": several,
     "office-members": at("/members"),
     "office-account": at("/account"),
+    "office-tokens": at("/settings/tokens"),
+    "office-token-new": at("/settings/tokens/new"),
+    "office-organisation": at("/settings/organisation"),
+    "office-defaults": at("/settings/defaults"),
+    "office-usage": at("/settings/usage"),
+    "office-seal": at("/settings/seal"),
+    "office-webhooks": at("/settings/webhooks"),
+    "office-webhook-new": at("/settings/webhooks/new"),
 }
