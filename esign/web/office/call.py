@@ -22,7 +22,7 @@ from esign.web.pages import Pages
 from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.page import initials
 
-SECRETS = ("password", "current", "code")
+SECRETS = ("password", "current", "code", "accessCode")
 PURPOSE = "session-csrf"
 MASK = 16
 REFERRER = "same-origin"  # with less, browsers call the origin of a form that is sent "null"
