@@ -8,11 +8,13 @@ from esign.web.office import (
     account,
     arrivals,
     deliveries,
+    documents,
     entrance,
     factor,
     members,
     place,
     seal,
+    selection,
     server,
     settings,
     tokens,
@@ -62,6 +64,17 @@ TABLE = (
     Line("POST", "/documents/{id}/send", review.send, Act.WORK, again=review.show),
     Line("GET", "/documents/{id}/discard", edit.ask_discard, Act.WORK),
     Line("POST", "/documents/{id}/discard", edit.discard, Act.WORK),
+    # the list of documents, and what can be done to several of them
+    Line("GET", "/documents", documents.show, Act.READ),
+    Line("GET", "/selection/remind", selection.ask_remind, Act.WORK),
+    Line("POST", "/selection/remind", selection.remind, Act.WORK, again=selection.ask_remind),
+    Line("GET", "/selection/cancel", selection.ask_cancel, Act.WORK),
+    Line("POST", "/selection/cancel", selection.cancel, Act.WORK, again=selection.ask_cancel),
+    Line("GET", "/selection/delete", selection.ask_delete, Act.WORK),
+    Line("POST", "/selection/delete", selection.delete, Act.WORK),
+    Line("POST", "/selection/seal", selection.seal, Act.WORK),
+    Line("GET", "/selection/download", selection.ask_download, Act.READ),
+    Line("POST", "/selection/download", selection.download, Act.READ),
     # where the session is
     Line("POST", "/mode", place.mode, Act.READ),
     Line("POST", "/organisation", place.organisation, Act.READ),
@@ -194,5 +207,6 @@ TABLE = (
 
 
 def routes(runtime: Runtime, pages: Pages, uploads: Uploads) -> list[Route]:
-    door = Door(runtime, pages, Tries(runtime.clock), uploads)
+    places = frozenset(line.path for line in TABLE if line.method == "GET")
+    door = Door(runtime, pages, Tries(runtime.clock), uploads, places)
     return [door.open(line) for line in TABLE]
