@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from esign.core.document import Mode
-from esign.core.instant import Instant, Millis
+from esign.core.instant import DAY, Instant, Millis
 from esign.store.database import Reader, Transaction
+
+KEPT: Millis = 30 * DAY  # how long what is done can still be looked at
 
 
 @dataclass(frozen=True, slots=True)

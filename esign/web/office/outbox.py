@@ -6,7 +6,7 @@ from esign.actions import posted
 from esign.actions.copies import HIDDEN
 from esign.core.errors import Problem
 from esign.core.instant import DAY
-from esign.jobs.prune import JOBS_KEPT
+from esign.store.outbox import KEPT
 from esign.web.office import paging
 from esign.web.office.call import Call
 from esign.web.office.members import owner
@@ -27,7 +27,7 @@ async def show(call: Call) -> Response:
         undelivered=undelivered,
         more=paging.link_to(call, more, filters, **({"show": UNDELIVERED} if undelivered else {})),
         first=paging.AFTER not in call.request.query_params,
-        kept=JOBS_KEPT // DAY,
+        kept=KEPT // DAY,
         embedded=call.runtime.config.mail.host is None,
     )
 
