@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 
 from esign.actions import signing
+from esign.actions.documents import Owner, get
 from esign.actions.drawing import drawn_field, inks_of
 from esign.actions.printing import font_paths
 from esign.actions.signing import Visitor
 from esign.core.account import Organisation
-from esign.core.document import Document, Recipient
+from esign.core.document import Document, Recipient, Status
 from esign.core.errors import Problem
 from esign.core.language import choose
 from esign.pdf.inspection import Paragraph
@@ -27,6 +28,19 @@ async def page_image(runtime: Runtime, visitor: Visitor, number: int, size: int)
     document, _ = await shown(runtime, visitor, number)
     if document is None:
         return None
+    return await picture_of(runtime, document, number, size)
+
+
+async def own_image(runtime: Runtime, owner: Owner, document_id: str, number: int, size: int) -> bytes:
+    """The same for those whose document it is; `not_found` where there is no such page."""
+    document = await get(runtime, owner, document_id)
+    if not 1 <= number <= document.page_count:
+        raise Problem("not_found")
+    return await picture_of(runtime, document, number, size)
+
+
+async def picture_of(runtime: Runtime, document: Document, number: int, size: int) -> bytes:
+    """A page, which the document must have, for somebody who may see it."""
     if size == 1:
         return await blobs.get(runtime.db, document.file.images[number - 1])
 
@@ -35,7 +49,12 @@ async def page_image(runtime: Runtime, visitor: Visitor, number: int, size: int)
         page = document.file.pages[number - 1]
         return bytes(await runtime.pdf.ask("sharper", bytes, prepared, number, page, size))
 
-    return await kept(runtime, document, f"{number}.{size}", make)
+    return await kept(runtime, document, of_file(document, f"{number}.{size}"), make)
+
+
+def of_file(document: Document, name: str) -> str:
+    """What was made of a draft's file is of no use for the next one."""
+    return f"{document.file.prepared[:16]}.{name}" if document.status is Status.DRAFT else name
 
 
 async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: int, size: int) -> bytes | None:

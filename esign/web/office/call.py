@@ -11,8 +11,9 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from esign.actions.documents import Owner
 from esign.actions.sessions import Signed
-from esign.core.document import Mode, Origin
+from esign.core.document import Actor, Mode, Origin
 from esign.core.user import Act, Session, may
 from esign.runtime import Runtime
 from esign.web.office.tries import Tries
@@ -45,6 +46,21 @@ class Call:
     def signed(self) -> Signed:
         assert self.person is not None, "the door lets nobody else through"
         return self.person
+
+    @property
+    def owner(self) -> Owner:
+        """Whose documents this session sees: of its organisation, in its mode."""
+        return Owner(self.signed.organisation.id, self.signed.session.mode)
+
+    @property
+    def actor(self) -> Actor:
+        member, user = self.signed.member, self.signed.user
+        return Actor("member", member.id, user.name, user.email)
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the script of a page asks, which goes on from the answer itself."""
+        return self.request.headers.get("accept") == "application/json"
 
     @property
     def path(self) -> Mapping[str, str]:

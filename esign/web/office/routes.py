@@ -4,7 +4,7 @@ from starlette.routing import Route
 
 from esign.core.user import Act, Stage
 from esign.runtime import Runtime
-from esign.web.office import account, arrivals, entrance, factor, members, place, server
+from esign.web.office import account, arrivals, entrance, factor, fields, members, place, server
 from esign.web.office.door import Door, Line
 from esign.web.office.tries import Tries
 from esign.web.pages import Pages
@@ -48,6 +48,12 @@ TABLE = (
     Line("POST", "/account/second-factor", factor.enable, Act.READ, fresh=True, again=factor.show),
     Line("POST", "/account/second-factor/codes", factor.renew, Act.READ, fresh=True),
     Line("POST", "/account/second-factor/off", factor.disable, Act.READ, fresh=True),
+    # where fields are placed on a draft
+    Line("GET", "/documents/{id}/fields", fields.show, Act.WORK),
+    Line("POST", "/documents/{id}/fields", fields.save, Act.WORK, takes="rows"),
+    Line("GET", "/documents/{id}/fields/state", fields.state, Act.WORK),
+    Line("GET", "/documents/{id}/fields/found", fields.found, Act.WORK),
+    Line("GET", "/documents/{id}/sheets/{number:int}.webp", fields.sheet, Act.WORK),
     # the others
     Line("GET", "/members", members.show, Act.SETTLE),
     Line("POST", "/members", members.invite, Act.SETTLE, fresh=True, again=members.show),
