@@ -1,13 +1,16 @@
 """At 200 and 400 % zoom, with wider spacing, large enough to press, without motion, in forced colours."""
 
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 from tests.browser.sample import port, the_contract
 from tests.browser.walks import WALKS
+from tests.web.test_contrast import contrast, luminance
 
 Visit = Callable[..., Page]
 ZOOMED = {"200 %": {"width": 640, "height": 400}, "400 %": {"width": 320, "height": 256}}  # of 1280 dots
@@ -105,9 +108,13 @@ def test_forced_colours_keep_edges_and_choices(visit: Visit) -> None:
       const { borderTopWidth, borderTopStyle } = getComputedStyle(one, drawn);
       return borderTopStyle !== "none" && parseFloat(borderTopWidth) >= 1; }"""
     page.locator("#f-fld_watering").click()
-    for part in (".btn:visible", "button.field:not(.tick)", ".choice:visible"):  # a box to tick is drawn
+    for part in (".btn:visible", "button.field:not(.tick)", ".choice:visible"):
         for one in page.locator(part).all():
             assert one.evaluate(edges), one.evaluate("(one) => one.outerHTML")
+    for drawn in page.locator("button.field.tick .box").all():  # these have no border, but a picture of a box
+        shades = Image.open(BytesIO(drawn.screenshot())).convert("RGB").getcolors(1 << 16) or []
+        drawn_in = ["#{:02x}{:02x}{:02x}".format(*shade) for _, shade in shades if isinstance(shade, tuple)]
+        assert contrast(min(drawn_in, key=luminance), max(drawn_in, key=luminance)) >= 3
     look = "(one) => { const s = getComputedStyle(one); return s.borderBlockEndColor + s.backgroundColor; }"
     pressed, other = (page.locator(f"[data-view={view}]").evaluate(look) for view in ("page", "form"))
     assert pressed != other

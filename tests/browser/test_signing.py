@@ -423,6 +423,27 @@ def test_only_a_page_with_a_script_counts_as_viewed(visit: Visit) -> None:
     assert port.calls == []
 
 
+def test_nothing_offers_to_be_pressed_before_the_script_hears_it(visit: Visit) -> None:
+    page = visit(one_text(), java_script_enabled=False, excused=": csp")
+    idle = page.locator("#next, [data-view], [data-see], [data-open]")
+    assert idle.count() == 6 and all(one.is_disabled() for one in idle.all())
+    alive = visit(one_text()).locator("#next, [data-view], [data-see], [data-open]")
+    assert all(one.is_enabled() for one in alive.all())
+
+
+def test_a_page_that_learns_twice_of_its_end_comes_anew_once(visit: Visit) -> None:
+    page = visit(one_text())
+    loads = list[str]()
+    page.on("request", lambda request: request.resource_type == "document" and loads.append(request.url))
+    with page.expect_navigation():
+        page.evaluate("""async () => {
+          const { reload } = await import(new URL("dom.js", document.querySelector("script[type=module]").src));
+          setTimeout(() => { reload(); reload(); });
+        }""")
+    page.wait_for_load_state("networkidle")
+    assert len(loads) == 1
+
+
 def test_the_journey_can_be_made_with_the_keyboard_alone(visit: Visit) -> None:
     port = one_text()
     page = visit(port, width=1280, height=800)

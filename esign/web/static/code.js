@@ -1,6 +1,6 @@
 // The code before the document: having one sent, entering it, waiting for the next.
 
-import { $, $$, label, open, post, refusal, state, t, tell } from "./dom.js";
+import { $, $$, label, open, post, refusal, reload, state, t, tell } from "./dom.js";
 
 const form = $("#code-form"), field = $("#code"), line = $("#code-error");
 
@@ -12,7 +12,7 @@ async function act(button, busy, name, body) {
   tell(line);
   const answer = await post(name, body);
   if (answer.ok && name === "authenticate" && await state() === "code") return unkept(button);
-  if (answer.ok || answer.stale || answer.busy) return location.reload();
+  if (answer.ok || answer.stale || answer.busy) return reload();
   button.ariaBusy = null; button.disabled = false; words.textContent = before;
   question?.close();
   wrong(answer.message ?? refusal(answer.details[0]), name === "code" ? sender : button);
@@ -50,7 +50,7 @@ const question = $("#question"), sender = $("main [data-action='send-code']");
 sender?.addEventListener("click", () => open(question));
 $("#question-yes")?.addEventListener("click", ({ currentTarget }) => act(currentTarget, t("sendingCode"), "code", {}));
 for (const button of $$("[data-close]")) button.addEventListener("click", () => question.close());
-$("[data-action='try-again']")?.addEventListener("click", () => location.reload());
+$("[data-action='try-again']")?.addEventListener("click", reload);
 
 /** A button that can be pressed later says when, and is pressable then. */
 for (const button of $$("[data-wait]")) {

@@ -61,10 +61,17 @@ export async function state() {
   }
 }
 
+let leaving = false;
+/** This page anew. Once: whoever learns of a change next would break off the page that is on its way. */
+export function reload() {
+  if (!leaving) location.reload();
+  leaving = true;
+}
+
 /** The state of the link now; where it is another one than is shown, its page comes. */
 export async function reloadIfChanged() {
   const now = await state();
-  if (now && now !== document.body.dataset.state) location.reload();
+  if (now && now !== document.body.dataset.state) reload();
   return now;
 }
 

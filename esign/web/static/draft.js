@@ -1,7 +1,7 @@
 // What is entered is kept on the server while it is entered, so that it stands here again after a reload and on another
 // device. Each value carries the time at which it was entered, by the server's clock: the newest of all tabs and devices wins.
 
-import { $, open, post, state, t } from "./dom.js";
+import { $, open, post, reload, state, t } from "./dom.js";
 import { inkOf, isInk } from "./checks.js";
 import { all, apart, restored } from "./path.js";
 import { typedInk } from "./letters.js";
@@ -128,7 +128,7 @@ export async function over(now) {
   if (now === "code") {
     if (unsent.size) tell("unsavedServer");
     if (!$("#again").open) open($("#again"));
-  } else if (now && now !== "open") location.reload();
+  } else if (now && now !== "open") reload();
   return now !== null && now !== "open";
 }
 
@@ -160,5 +160,5 @@ export function begin() {
   addEventListener("pageshow", (event) => event.persisted && come());
   document.addEventListener("visibilitychange", () => (document.visibilityState === "visible" ? come() : leave()));
   addEventListener("pagehide", leave);
-  $("#again-go").addEventListener("click", () => location.reload());
+  $("#again-go").addEventListener("click", reload);
 }

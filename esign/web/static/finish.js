@@ -1,6 +1,6 @@
 // The two deliberate acts: sign and finish, and decline.
 
-import { $, $$, label, open, picture, post, refusal, state, t, tell } from "./dom.js";
+import { $, $$, label, open, picture, post, refusal, reload, state, t, tell } from "./dom.js";
 import { answers, isInk, shown, value } from "./checks.js";
 import { over } from "./draft.js";
 import { all, apart, check, correct, go, settled } from "./path.js";
@@ -56,7 +56,7 @@ async function act(button, busy, name, body, error, corrected) {
   tell(error);
   const answer = await post(name, body);
   const now = answer.stale || answer.lost ? await state() : null; // an answer that was lost may have been a good one
-  if (answer.ok || (now && now !== "code" && (answer.stale || now !== "open"))) return location.reload();
+  if (answer.ok || (now && now !== "code" && (answer.stale || now !== "open"))) return reload();
   button.ariaBusy = null; button.disabled = false; button.textContent = words;
   if (now === "code") return over(now);
   if (answer.details && corrected(answer.details)) return;

@@ -1,6 +1,6 @@
 // Drawing on a phone for this page: a code to scan, how far the phone is, and what it sends. Only a press here takes it.
 
-import { $, picture, post, t } from "./dom.js";
+import { $, picture, post, reload, t } from "./dom.js";
 
 const PAUSE = 2_000;
 const box = $("#handoff"), line = $("#handoff-say"), code = $("#handoff-code"), again = $("#handoff-again");
@@ -21,7 +21,7 @@ async function renew() {
   end(); got(null);
   show("making");
   const answer = await post("handoff", { kind });
-  if (answer.stale) return location.reload();
+  if (answer.stale) return reload();
   if (!answer.ok) return show("failed", answer.message ?? t("failedServer"));
   asked = answer.id;
   code.href = answer.address;
@@ -35,7 +35,7 @@ async function renew() {
 async function look(id) {
   const answer = await fetch(`${location.pathname}/handoff/${id}`, { cache: "no-store", signal: AbortSignal.timeout?.(15_000) }).catch(() => null);
   if (asked !== id) return;
-  if (answer?.status === 404 || answer?.status === 409) return location.reload();
+  if (answer?.status === 404 || answer?.status === 409) return reload();
   const { state, picture: url } = answer?.ok ? await answer.json() : {};
   if (asked !== id) return;
   if (state) show(state);

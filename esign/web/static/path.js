@@ -281,6 +281,7 @@ export function begin(onReview) {
   $$("[data-see]").forEach((button) => button.addEventListener("click", () => { view("page"); $(`#page-${button.dataset.see}`).scrollIntoView({ block: "start" }); }));
   smallPages();
   bar();
+  for (const control of $$("[data-view], [data-see], [data-open], #next")) control.disabled = false; // until now a press would have been lost
   if (location.hash === "#form" && path.length) view("form");
 }
 

@@ -1,6 +1,6 @@
 // The phone's page: a pad, and one press that sends what was drawn to the page at the desk.
 
-import { $, post, t, tell } from "./dom.js";
+import { $, post, reload, t, tell } from "./dom.js";
 import { padOn } from "./pad.js";
 import { canDraw } from "./picture.js";
 
@@ -25,7 +25,7 @@ if (pad) {
 /** The desk is told once somebody has this before their eyes. */
 async function opened() {
   if (document.visibilityState !== "visible") return document.addEventListener("visibilitychange", opened, { once: true });
-  if ((await post("open", {})).stale) location.reload();
+  if ((await post("open", {})).stale) reload();
 }
 opened();
 
@@ -34,7 +34,7 @@ send.addEventListener("click", async () => {
   if (!picture) return tell(error, t("drawFirst"));
   send.disabled = true; send.ariaBusy = "true"; send.textContent = t("sendingCode");
   const answer = await post("ink", { picture });
-  if (answer.ok || answer.stale) return location.reload();
+  if (answer.ok || answer.stale) return reload();
   send.disabled = false; send.ariaBusy = null; send.textContent = before;
   tell(error, answer.message ?? answer.details[0].message);
   send.focus();

@@ -1,6 +1,6 @@
 // Asking for a new link: the button of the page only opens the question, so that no machine asks by pressing it.
 
-import { $, $$, open, post, t, tell } from "./dom.js";
+import { $, $$, open, post, reload, t, tell } from "./dom.js";
 
 const box = $("#renew"), error = $("#renew-error");
 
@@ -14,7 +14,7 @@ $("#renew-done").addEventListener("click", async ({ currentTarget: button }) => 
   button.ariaBusy = "true"; button.disabled = true; button.textContent = t("asking");
   tell(error);
   const answer = await post("renewal", {});
-  if (answer.ok || answer.stale) return location.reload();
+  if (answer.ok || answer.stale) return reload();
   button.ariaBusy = null; button.disabled = false; button.textContent = before;
   tell(error, answer.message);
   button.focus();
