@@ -16,8 +16,8 @@ from esign.pdf.inspection import Blank, Unused
 
 MOST = 100_000  # characters of one page
 FINE = 1_000_000  # units of a page's side, so that whole numbers are exact enough
-MARK = re.compile(r"\{\{([^{}]{1,2000})\}\}")
-PARTS = re.compile(r"\s*([A-Za-z]+)\s*(?::\s*([0-9]{1,3})\s*)?(?::(.*))?", re.DOTALL)
+MARK = re.compile(r"\{\{(\s*[^{}\s][^{}]{0,2000})\}\}")
+PARTS = re.compile(r"\s*([A-Za-z]+)\s*(?::\s*([0-9]{0,3})\s*)?(?::(.*))?", re.DOTALL)
 
 # Words that people use for the types, beside the types themselves.
 WORDS = {
