@@ -10,6 +10,7 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -141,7 +142,9 @@ class Pages:
     assets: Assets
 
     @classmethod
+    @cache
     def load(cls) -> "Pages":
+        """Read and packed once: what the package holds stays the same while it runs."""
         assets = Assets.load()
         environment = Environment(
             loader=FileSystemLoader(HERE / "templates"),

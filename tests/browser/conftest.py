@@ -27,8 +27,8 @@ ARGS = [
     "--disable-sync",
 ]
 CHROMIUM = "/usr/bin/chromium"
-LEFT = "net::ERR_ABORTED"  # the page was left before its pictures came, or the answer to what outlives it; no fault
-OUTLIVING = ("/view", "/draft")
+LEFT = "net::ERR_ABORTED"  # the page was left before it came: no fault of what is fetched at leisure or outlives it
+AT_LEISURE, OUTLIVING = ("image", "script"), ("/view", "/draft")
 
 
 @contextmanager
@@ -121,7 +121,7 @@ class Visits:
                 say(message.text)
 
         def failed(request: Request) -> None:
-            unawaited = request.resource_type == "image" or request.url.endswith(OUTLIVING)
+            unawaited = request.resource_type in AT_LEISURE or request.url.endswith(OUTLIVING)
             if not unawaited or request.failure != LEFT:
                 say(f"Failed to load resource: {request.url}: {request.failure}")
 

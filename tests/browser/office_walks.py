@@ -62,4 +62,12 @@ OFFICE: dict[str, Walk] = {
     "office-members": at("/members"),
     "office-account": at("/account"),
     "office-editor": editor,
+    "office-tokens": at("/settings/tokens"),
+    "office-token-new": at("/settings/tokens/new"),
+    "office-organisation": at("/settings/organisation"),
+    "office-defaults": at("/settings/defaults"),
+    "office-usage": at("/settings/usage"),
+    "office-seal": at("/settings/seal"),
+    "office-webhooks": at("/settings/webhooks"),
+    "office-webhook-new": at("/settings/webhooks/new"),
 }

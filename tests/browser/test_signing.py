@@ -434,7 +434,7 @@ def test_nothing_offers_to_be_pressed_before_the_script_hears_it(visit: Visit) -
 def test_a_page_that_learns_twice_of_its_end_comes_anew_once(visit: Visit) -> None:
     page = visit(one_text())
     loads = list[str]()
-    page.on("request", lambda request: request.resource_type == "document" and loads.append(request.url))
+    page.on("framenavigated", lambda frame: loads.append(frame.url))
     with page.expect_navigation():
         page.evaluate("""async () => {
           const { reload } = await import(new URL("dom.js", document.querySelector("script[type=module]").src));

@@ -4,7 +4,22 @@ from starlette.routing import Route
 
 from esign.core.user import Act, Stage
 from esign.runtime import Runtime
-from esign.web.office import account, arrivals, entrance, factor, fields, members, place, server
+from esign.web.office import (
+    account,
+    arrivals,
+    deliveries,
+    entrance,
+    factor,
+    fields,
+    members,
+    place,
+    seal,
+    server,
+    settings,
+    tokens,
+    usage,
+    webhooks,
+)
 from esign.web.office.door import Door, Line
 from esign.web.office.tries import Tries
 from esign.web.pages import Pages
@@ -61,6 +76,74 @@ TABLE = (
     Line("POST", "/members/{id}/again", members.invite_again, Act.SETTLE, fresh=True, again=members.show),
     Line("GET", "/members/{id}/remove", members.ask, Act.SETTLE),
     Line("POST", "/members/{id}/remove", members.remove, Act.SETTLE, fresh=True, again=members.show),
+    # what programs call with
+    Line("GET", "/settings/tokens", tokens.show, Act.SETTLE),
+    Line("GET", "/settings/tokens/new", tokens.show_new, Act.SETTLE, fresh=True),
+    Line("POST", "/settings/tokens/new", tokens.create, Act.SETTLE, fresh=True, again=tokens.show_new),
+    Line("GET", "/settings/tokens/{id}/name", tokens.show_name, Act.SETTLE),
+    Line("POST", "/settings/tokens/{id}/name", tokens.rename, Act.SETTLE, fresh=True, again=tokens.show_name),
+    Line("GET", "/settings/tokens/{id}/revoke", tokens.ask, Act.SETTLE),
+    Line("POST", "/settings/tokens/{id}/revoke", tokens.revoke, Act.SETTLE, fresh=True),
+    # where other programs are told
+    Line("GET", "/settings/webhooks", webhooks.show, Act.SETTLE),
+    Line("GET", "/settings/webhooks/new", webhooks.show_new, Act.SETTLE, fresh=True),
+    Line("POST", "/settings/webhooks/new", webhooks.create, Act.SETTLE, fresh=True, again=webhooks.show_new),
+    Line("GET", "/settings/webhooks/{id}", deliveries.show, Act.SETTLE),
+    Line("GET", "/settings/webhooks/{id}/edit", webhooks.show_edit, Act.SETTLE),
+    Line(
+        "POST",
+        "/settings/webhooks/{id}/edit",
+        webhooks.change,
+        Act.SETTLE,
+        fresh=True,
+        again=webhooks.show_edit,
+    ),
+    Line("POST", "/settings/webhooks/{id}/on", webhooks.switch_on, Act.SETTLE),
+    Line("POST", "/settings/webhooks/{id}/off", webhooks.switch_off, Act.SETTLE),
+    Line("POST", "/settings/webhooks/{id}/test", deliveries.test, Act.SETTLE),
+    Line("GET", "/settings/webhooks/{id}/secret", webhooks.ask_secret, Act.SETTLE, fresh=True),
+    Line(
+        "POST",
+        "/settings/webhooks/{id}/secret",
+        webhooks.rotate,
+        Act.SETTLE,
+        fresh=True,
+        again=webhooks.ask_secret,
+    ),
+    Line("GET", "/settings/webhooks/{id}/recover", deliveries.show_recover, Act.SETTLE),
+    Line(
+        "POST",
+        "/settings/webhooks/{id}/recover",
+        deliveries.recover,
+        Act.SETTLE,
+        again=deliveries.show_recover,
+    ),
+    Line("GET", "/settings/webhooks/{id}/delete", webhooks.ask, Act.SETTLE),
+    Line("POST", "/settings/webhooks/{id}/delete", webhooks.delete, Act.SETTLE, fresh=True),
+    Line("GET", "/settings/webhooks/{id}/deliveries/{did}", deliveries.show_one, Act.SETTLE),
+    Line("POST", "/settings/webhooks/{id}/deliveries/{did}/again", deliveries.redeliver, Act.SETTLE),
+    # what the organisation sets for itself, and what it used
+    Line("GET", "/settings/organisation", settings.show_organisation, Act.SETTLE),
+    Line(
+        "POST",
+        "/settings/organisation",
+        settings.change_organisation,
+        Act.SETTLE,
+        fresh=True,
+        again=settings.show_organisation,
+    ),
+    Line("GET", "/settings/defaults", settings.show_defaults, Act.SETTLE),
+    Line(
+        "POST",
+        "/settings/defaults",
+        settings.change_defaults,
+        Act.SETTLE,
+        fresh=True,
+        again=settings.show_defaults,
+    ),
+    Line("GET", "/settings/usage", usage.show, Act.SETTLE),
+    Line("GET", "/settings/seal", seal.show, Act.SETTLE),
+    Line("POST", "/settings/seal", seal.try_it, Act.SETTLE),
 )
 
 

@@ -24,6 +24,15 @@ DONE: Mapping[str, str] = {
     "organisation": "You are now in this organisation.",
     "not-a-draft": "This document is not a draft any more: its fields stay where they are.",
     "ready": "Everything is set up.",
+    "token-named": "The name is saved.",
+    "token-revoked": "The token is revoked. The next request with it is refused.",
+    "webhook-saved": "The webhook is saved.",
+    "webhook-on": "The webhook is switched on.",
+    "webhook-off": "The webhook is switched off. Nothing is sent to it.",
+    "webhook-deleted": "The webhook is deleted.",
+    "settings": "The settings are saved.",
+    "delivered": "Sent, and the program has taken it.",
+    "delivery-failed": "Sent, but the program has not taken it.",
 }
 
 
@@ -46,6 +55,11 @@ class Times:
         """`22 Nov 2026, 05:35`."""
         there = to_datetime(at).astimezone(ZoneInfo(self.zone))
         return f"{there.day} {there:%b %Y}, {there:%H:%M}"
+
+    def second(self, at: Instant) -> str:
+        """`22 Nov 2026, 05:35:07`."""
+        there = to_datetime(at).astimezone(ZoneInfo(self.zone))
+        return f"{there.day} {there:%b %Y}, {there:%H:%M:%S}"
 
     def ago(self, at: Instant) -> str:
         """`now`, `12 minutes ago`, `3 hours ago`, else the day."""

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -80,6 +81,7 @@ class Library:
     languages: Mapping[str, Words]
 
     @classmethod
+    @cache
     def load(cls) -> "Library":
         return cls({tag: read(one) for tag, one in language.LANGUAGES.items()})
 

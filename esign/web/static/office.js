@@ -100,3 +100,7 @@ if (zone) {
   const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
   if ([...zone.options].some((one) => one.value === here)) zone.value = here;
 }
+
+// --- what is shown once is the answer to a form: reading the page again leads to the list, not to a second one
+const once = document.querySelector("[data-here]");
+if (once) history.replaceState(history.state, "", once.dataset.here);
