@@ -78,6 +78,7 @@ async def draft(call: Call) -> Document:
 
 async def save(call: Call) -> Response:
     """The fields as they shall be, of the revision that the page showed."""
+    await documents.get(call.runtime, call.owner, call.path["id"])
     given = check(SaveFields, strict_json.load(call.form.get("fields", "").encode()))
     revision = call.form.get("revision", "")
     if not revision.isdecimal() or len(revision) > 10:
@@ -152,10 +153,10 @@ def suggested(blank: Blank) -> dict[str, Any]:
 async def sheet(call: Call) -> Response:
     """The picture of a page; what follows the question mark is its hash, and how fine it shall be."""
     size = SIZES.get(call.request.url.query.partition("&size=")[2])
-    if size is None:
+    number = call.path["number"]
+    if size is None or not number.isdecimal() or len(number) > 4:
         raise Problem("not_found")
-    number = call.request.path_params["number"]
-    made = await reading.own_image(call.runtime, call.owner, call.path["id"], number, size)
+    made = await reading.own_image(call.runtime, call.owner, call.path["id"], int(number), size)
     headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, **KEPT}
     return Response(made, media_type="image/webp", headers=headers)
 

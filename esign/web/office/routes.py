@@ -68,7 +68,7 @@ TABLE = (
     Line("POST", "/documents/{id}/fields", fields.save, Act.WORK, takes="rows"),
     Line("GET", "/documents/{id}/fields/state", fields.state, Act.WORK),
     Line("GET", "/documents/{id}/fields/found", fields.found, Act.WORK),
-    Line("GET", "/documents/{id}/sheets/{number:int}.webp", fields.sheet, Act.WORK),
+    Line("GET", "/documents/{id}/sheets/{number}.webp", fields.sheet, Act.WORK),
     # the others
     Line("GET", "/members", members.show, Act.SETTLE),
     Line("POST", "/members", members.invite, Act.SETTLE, fresh=True, again=members.show),

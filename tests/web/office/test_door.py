@@ -57,7 +57,7 @@ async def browser(office: Office, user: User, stage: Stage = Stage.WHOLE) -> Vis
 
 
 def address(line: Line, id: str = "ses_nobody") -> str:
-    return line.path.format(token=TOKEN, id=id, did="dlv_nobody")
+    return line.path.format(token=TOKEN, id=id, did="dlv_nobody", number=1)
 
 
 def name(line: Line) -> str:
