@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 
 from esign.actions import signing
-from esign.actions.documents import Owner, get
 from esign.actions.drawing import drawn_field, inks_of
 from esign.actions.printing import font_paths
 from esign.actions.signing import Visitor
@@ -26,17 +25,15 @@ from esign.store.database import Transaction
 async def page_image(runtime: Runtime, visitor: Visitor, number: int, size: int) -> bytes | None:
     """The picture of a page as it was uploaded (WebP); None where the link shows no pages."""
     document, _ = await shown(runtime, visitor, number)
-    if document is None:
+    return None if document is None else await picture_of(runtime, document, number, size)
+
+
+async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: int, size: int) -> bytes | None:
+    """What the first `done` who finished have filled in on a page, as it will be sealed, on clear ground."""
+    document, organisation = await shown(runtime, visitor, number)
+    if document is None or organisation is None:
         return None
-    return await picture_of(runtime, document, number, size)
-
-
-async def own_image(runtime: Runtime, owner: Owner, document_id: str, number: int, size: int) -> bytes:
-    """The same for those whose document it is; `not_found` where there is no such page."""
-    document = await get(runtime, owner, document_id)
-    if not 1 <= number <= document.page_count:
-        raise Problem("not_found")
-    return await picture_of(runtime, document, number, size)
+    return await filled_picture_of(runtime, document, organisation, number, done, size)
 
 
 async def picture_of(runtime: Runtime, document: Document, number: int, size: int) -> bytes:
@@ -57,11 +54,12 @@ def of_file(document: Document, name: str) -> str:
     return f"{document.file.prepared[:16]}.{name}" if document.status is Status.DRAFT else name
 
 
-async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: int, size: int) -> bytes | None:
-    """What the first `done` who finished have filled in on a page, as it will be sealed, on clear ground."""
-    document, organisation = await shown(runtime, visitor, number)
-    people = document.finished() if document else ()
-    if document is None or organisation is None or not 1 <= done <= len(people):
+async def filled_picture_of(
+    runtime: Runtime, document: Document, organisation: Organisation, number: int, done: int, size: int
+) -> bytes | None:
+    """What lies on that page; None where `done` have not finished yet, or have nothing there."""
+    people = document.finished()
+    if not 1 <= done <= len(people):
         return None
     here = [(field, who) for who in people[:done] for field in who.fields if field.page == number]
     if not here:

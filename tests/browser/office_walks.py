@@ -58,10 +58,39 @@ def editor(page: Page, office: Office) -> Stops:
     yield "one"
 
 
+def a_document(title: str, *questions: str) -> Walk:
+    """The page of the furnished document of this title, and what it asks before an act."""
+
+    def stops(page: Page, office: Office) -> Stops:
+        here = f"/documents/{office.documents[title].id}"
+        office.go(page, here)
+        yield "page"
+        if questions:
+            page.get_by_label("More actions").click()
+            yield "menu"
+        for question in questions:
+            office.go(page, f"{here}/{question}")
+            yield question
+
+    return stops
+
+
 OFFICE: dict[str, Walk] = {
     "office-members": at("/members"),
     "office-account": at("/account"),
     "office-editor": editor,
+    "office-document-draft": a_document("Fee proposal, Millbrook School", "recipients/add", "delete"),
+    "office-document-sent": a_document(
+        *("Appointment of architect, 14 Quay Street", "remind", "cancel", "expiry", "reminders", "reference"),
+        *("template", "audit", "pages"),
+    ),
+    "office-document-refused": a_document("Consultancy agreement, Lindqvist Survey"),
+    "office-document-sealing": a_document("Consultancy agreement, Becker Structural"),
+    "office-document-seal-failed": a_document("Office lease renewal 2027"),
+    "office-document-completed": a_document("Employment contract, Priya Raman"),
+    "office-document-declined": a_document("Supplier framework, Osgood Stone"),
+    "office-document-expired": a_document("Equipment hire, laser scanner"),
+    "office-document-cancelled": a_document("Board resolution 2026-11"),
     "office-tokens": at("/settings/tokens"),
     "office-token-new": at("/settings/tokens/new"),
     "office-organisation": at("/settings/organisation"),

@@ -22,7 +22,7 @@ from esign.web.pages import Pages
 from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.page import initials
 
-SECRETS = ("password", "current", "code")
+SECRETS = ("password", "current", "code", "accessCode")
 PURPOSE = "session-csrf"
 MASK = 16
 REFERRER = "same-origin"  # with less, browsers call the origin of a form that is sent "null"
@@ -49,13 +49,14 @@ class Call:
 
     @property
     def owner(self) -> Owner:
-        """Whose documents this session sees: of its organisation, in its mode."""
+        """Whose documents the session is at."""
         return Owner(self.signed.organisation.id, self.signed.session.mode)
 
     @property
     def actor(self) -> Actor:
-        member, user = self.signed.member, self.signed.user
-        return Actor("member", member.id, user.name, user.email)
+        """The person, as the audit trail names them."""
+        signed = self.signed
+        return Actor("member", signed.member.id, signed.user.name, signed.user.email)
 
     @property
     def wants_json(self) -> bool:

@@ -25,7 +25,7 @@ from esign.web.security import EVERYWHERE, PAGE_HEADERS, PLAIN_POLICY
 from esign.web.validation import MOST, check
 
 SIZES = {"": 1, "1": 1, "2": 2, "3": 3}
-KEPT = {"Cache-Control": "private, max-age=86400, immutable"}
+KEPT = {"Cache-Control": "private, max-age=86400, immutable", "Vary": "Cookie"}
 
 
 class FieldsOf(Schema):
@@ -156,7 +156,10 @@ async def sheet(call: Call) -> Response:
     number = call.path["number"]
     if size is None or not number.isdecimal() or len(number) > 4:
         raise Problem("not_found")
-    made = await reading.own_image(call.runtime, call.owner, call.path["id"], int(number), size)
+    document = await documents.get(call.runtime, call.owner, call.path["id"])
+    if not 1 <= int(number) <= document.page_count:
+        raise Problem("not_found")
+    made = await reading.picture_of(call.runtime, document, int(number), size)
     headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, **KEPT}
     return Response(made, media_type="image/webp", headers=headers)
 

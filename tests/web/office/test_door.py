@@ -57,7 +57,8 @@ async def browser(office: Office, user: User, stage: Stage = Stage.WHOLE) -> Vis
 
 
 def address(line: Line, id: str = "ses_nobody") -> str:
-    return line.path.format(token=TOKEN, id=id, did="dlv_nobody", number=1)
+    others = {"rid": "rcp_nobody", "did": "dlv_nobody", "variant": "original", "number": 1, "done": 1}
+    return line.path.format(token=TOKEN, id=id, **others)
 
 
 def name(line: Line) -> str:
