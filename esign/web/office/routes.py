@@ -11,6 +11,7 @@ from esign.web.office import (
     documents,
     entrance,
     factor,
+    fields,
     members,
     outbox,
     place,
@@ -117,6 +118,12 @@ TABLE = (
     Line("POST", "/account/second-factor", factor.enable, Act.READ, fresh=True, again=factor.show),
     Line("POST", "/account/second-factor/codes", factor.renew, Act.READ, fresh=True),
     Line("POST", "/account/second-factor/off", factor.disable, Act.READ, fresh=True),
+    # where fields are placed on a draft
+    Line("GET", "/documents/{id}/fields", fields.show, Act.WORK),
+    Line("POST", "/documents/{id}/fields", fields.save, Act.WORK, takes="rows"),
+    Line("GET", "/documents/{id}/fields/state", fields.state, Act.WORK),
+    Line("GET", "/documents/{id}/fields/found", fields.found, Act.WORK),
+    Line("GET", "/documents/{id}/sheets/{number}.webp", fields.sheet, Act.WORK),
     # the others
     Line("GET", "/members", members.show, Act.SETTLE),
     Line("POST", "/members", members.invite, Act.SETTLE, fresh=True, again=members.show),
