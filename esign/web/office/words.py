@@ -23,6 +23,7 @@ DONE: Mapping[str, str] = {
     "mode-live": "You are in live mode.",
     "mode-test": "You are in test mode.",
     "organisation": "You are now in this organisation.",
+    "not-a-draft": "This document is not a draft any more: its fields stay where they are.",
     "ready": "Everything is set up.",
     "draft-saved": "The draft is saved.",
     "file-replaced": "The file is replaced.",
