@@ -60,7 +60,7 @@ TABLE = (
     Line("POST", "/selection/cancel", selection.cancel, Act.WORK, again=selection.ask_cancel),
     Line("GET", "/selection/delete", selection.ask_delete, Act.WORK),
     Line("POST", "/selection/delete", selection.delete, Act.WORK),
-    Line("POST", "/selection/seal", selection.seal, Act.WORK),
+    Line("POST", "/selection/retry-seal", selection.seal, Act.WORK),
     Line("GET", "/selection/download", selection.ask_download, Act.READ),
     Line("POST", "/selection/download", selection.download, Act.READ),
     # where the session is
