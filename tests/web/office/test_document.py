@@ -14,6 +14,7 @@ from esign.core.document import Mode, Status
 from esign.core.instant import DAY, to_datetime
 from esign.core.member import MemberRole
 from esign.demo import contract
+from esign.pdf.workers import WorkerFailed
 from esign.web.office.document.timeline import SENTENCES
 from tests.factories import an_organisation, store_organisation
 from tests.web.office.documents import (
@@ -203,6 +204,20 @@ async def test_a_draft_says_what_it_lacks(office: Office) -> None:
     assert f'href="{at(empty, "edit")}"' in page.text
     reader = await office.site.api.create(recipients=[{**THREE[0], "role": "viewer"}])
     assert "At least one recipient must be a signer." in (await visitor.get(at(reader))).said
+
+
+async def test_a_draft_is_shown_where_its_fonts_cannot_be_asked(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    field = {"type": "text", "page": 1, "x": 1, "y": 1, "value": "Hello"}
+    document = await office.site.api.create(recipients=[{**THREE[0], "fields": [field]}])
+    visitor = await office.signed_in("Maren")
+
+    async def ask(*asked: object) -> None:
+        raise WorkerFailed("it did not start")
+
+    monkeypatch.setattr(office.runtime.pdf, "ask", ask)
+    assert "Ready to be sent" in (await visitor.get(at(document))).said
 
 
 async def test_a_refused_address_is_what_comes_next(office: Office) -> None:
