@@ -47,6 +47,39 @@ def at(path: str) -> Walk:
     return stops
 
 
+def documents(page: Page, office: Office) -> Stops:
+    office.go(page, "/documents")
+    yield "list"
+    page.get_by_label("More for Office lease renewal").click()
+    yield "menu"
+    page.keyboard.press("Escape")
+    page.get_by_text("Filter", exact=True).click()
+    yield "filter"
+    page.keyboard.press("Escape")
+    for title in ("Appointment of architect", "Fee proposal", "Employment contract"):
+        page.get_by_label(f"Select {title}").check()
+    yield "ticked"
+    page.get_by_role("button", name="Remind 1").click()
+    yield "remind"
+    page.go_back()
+    office.go(page, "/documents?view=attention")
+    yield "attention"
+    office.go(page, "/documents?q=harbour+crane&createdFrom=2026-01-01&completedTo=2026-12-31")
+    yield "none"
+    office.go(page, "/documents?recipientEmail=nobody")
+    yield "wrong"
+
+
+def several(page: Page, office: Office) -> Stops:
+    """The questions before something is done to everything there is."""
+    ids = "&".join(f"id={one.id}" for one in office.documents.values())
+    for deed in ("remind", "cancel", "delete", "download"):
+        office.go(page, f"/selection/{deed}?{ids}")
+        yield deed
+    office.go(page, f"/selection/cancel?id={office.documents['Fee proposal, Millbrook School'].id}")
+    yield "nothing"
+
+
 def a_document(title: str, *questions: str) -> Walk:
     """The page of the furnished document of this title, and what it asks before an act."""
 
@@ -65,6 +98,8 @@ def a_document(title: str, *questions: str) -> Walk:
 
 
 OFFICE: dict[str, Walk] = {
+    "office-documents": documents,
+    "office-several": several,
     "office-members": at("/members"),
     "office-account": at("/account"),
     "office-document-draft": a_document("Fee proposal, Millbrook School", "recipients/add", "delete"),

@@ -17,7 +17,7 @@ from esign.core.document import Actor, Mode, Origin
 from esign.core.user import Act, Session, may
 from esign.runtime import Runtime
 from esign.web.office.tries import Tries
-from esign.web.office.words import DONE, Times
+from esign.web.office.words import COUNTED, DONE, Times, said
 from esign.web.pages import Pages
 from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.page import initials
@@ -30,7 +30,10 @@ REFERRER = "same-origin"  # with less, browsers call the origin of a form that i
 
 @dataclass(slots=True)
 class Call:
-    """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one."""
+    """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one.
+
+    `attention`: how many documents need some; `places`: the pages that there are.
+    """
 
     request: Request
     runtime: Runtime
@@ -41,6 +44,8 @@ class Call:
     form: dict[str, str] = field(default_factory=dict)
     wrong: Mapping[str, str] = field(default_factory=dict)
     cookie: str | None = None
+    attention: int = 0
+    places: frozenset[str] = frozenset()
 
     @property
     def signed(self) -> Signed:
@@ -81,8 +86,10 @@ class Call:
             "given": {name: text for name, text in self.form.items() if not name.startswith(SECRETS)},
             "wrong": self.wrong,
             "first_wrong": next(iter(self.wrong), None),
-            "done": DONE.get(self.request.query_params.get("done", "")),
+            "done": said(self.request.query_params),
             "here": self.request.url.path,
+            "places": self.places,
+            "attention": self.attention,
             "base_url": base,
             "initials": initials,
             "elsewhere": person.elsewhere if person else (),
@@ -92,10 +99,11 @@ class Call:
         made.headers["Referrer-Policy"] = REFERRER
         return made
 
-    def go(self, path: str, done: str | None = None) -> Response:
-        """On to another page, with a sentence of `DONE` on it."""
-        assert done is None or done in DONE
-        there = f"{path}{'&' if '?' in path else '?'}{urlencode({'done': done})}" if done else path
+    def go(self, path: str, done: str | None = None, number: int | None = None) -> Response:
+        """On to another page, with a sentence of `DONE` on it, or one of `COUNTED` about so many."""
+        assert done is None or done in (DONE if number is None else COUNTED)
+        told = {"done": done, "number": number} if number is not None else {"done": done}
+        there = f"{path}{'&' if '?' in path else '?'}{urlencode(told)}" if done else path
         headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY}
         return RedirectResponse(there, 303, headers)
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions import sessions
+from esign.actions import listing, sessions
 from esign.core.errors import Problem
 from esign.core.user import Act, Stage, may
 from esign.runtime import Runtime
@@ -50,10 +50,11 @@ class Door:
     runtime: Runtime
     pages: Pages
     tries: Tries
+    places: frozenset[str]
 
     def open(self, line: Line) -> Route:
         async def answer(request: Request) -> Response:
-            call = Call(request, self.runtime, self.pages, self.tries)
+            call = Call(request, self.runtime, self.pages, self.tries, places=self.places)
             try:
                 answered = await self._answer(line, call)
             except Problem as problem:
@@ -87,6 +88,8 @@ class Door:
         if token is not None:
             call.session = await sessions.known(self.runtime, token)
             call.person = await sessions.signed(self.runtime, token)
+        if call.person is not None:
+            call.attention = (await listing.count(self.runtime, call.owner)).attention
 
     def _aside(self, line: Line, call: Call) -> Response | None:
         """Where somebody goes who is not signed in; raises `insufficient_scope` where their role is not enough."""

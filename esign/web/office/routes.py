@@ -8,11 +8,13 @@ from esign.web.office import (
     account,
     arrivals,
     deliveries,
+    documents,
     entrance,
     factor,
     members,
     place,
     seal,
+    selection,
     server,
     settings,
     tokens,
@@ -50,6 +52,17 @@ TABLE = (
     Line("POST", "/server/mail", server.send_mail, Act.OWN),
     Line("GET", "/server/seal", server.show_seal, Act.OWN),
     Line("POST", "/server/seal", server.try_seal, Act.OWN),
+    # the list of documents, and what can be done to several of them
+    Line("GET", "/documents", documents.show, Act.READ),
+    Line("GET", "/selection/remind", selection.ask_remind, Act.WORK),
+    Line("POST", "/selection/remind", selection.remind, Act.WORK, again=selection.ask_remind),
+    Line("GET", "/selection/cancel", selection.ask_cancel, Act.WORK),
+    Line("POST", "/selection/cancel", selection.cancel, Act.WORK, again=selection.ask_cancel),
+    Line("GET", "/selection/delete", selection.ask_delete, Act.WORK),
+    Line("POST", "/selection/delete", selection.delete, Act.WORK),
+    Line("POST", "/selection/seal", selection.seal, Act.WORK),
+    Line("GET", "/selection/download", selection.ask_download, Act.READ),
+    Line("POST", "/selection/download", selection.download, Act.READ),
     # where the session is
     Line("POST", "/mode", place.mode, Act.READ),
     Line("POST", "/organisation", place.organisation, Act.READ),
@@ -182,5 +195,6 @@ TABLE = (
 
 
 def routes(runtime: Runtime, pages: Pages) -> list[Route]:
-    door = Door(runtime, pages, Tries(runtime.clock))
+    places = frozenset(line.path for line in TABLE if line.method == "GET")
+    door = Door(runtime, pages, Tries(runtime.clock), places)
     return [door.open(line) for line in TABLE]

@@ -49,6 +49,22 @@ DONE: Mapping[str, str] = {
     "delivery-failed": "Sent, but the program has not taken it.",
 }
 
+COUNTED: Mapping[str, tuple[str, str]] = {
+    "documents-remind": ("The reminder is on its way.", "Reminders for {} documents are on their way."),
+    "documents-cancel": ("The document is cancelled.", "{} documents are cancelled."),
+    "documents-delete": ("The document is deleted.", "{} documents are deleted."),
+    "documents-seal": ("The seal is tried again now.", "The seals of {} documents are tried again now."),
+}
+
+
+def said(query: Mapping[str, str]) -> str | None:
+    """The sentence that an address asks for; a number in it is only a number."""
+    name, number = query.get("done", ""), query.get("number", "")
+    if name in COUNTED and number.isascii() and number.isdigit() and len(number) < 4:
+        one, more = COUNTED[name]
+        return one if int(number) == 1 else more.format(int(number))
+    return DONE.get(name)
+
 
 def counted(number: int, noun: str) -> str:
     """`1 page`, `12 pages`."""
@@ -118,6 +134,17 @@ class Times:
         if age < DAY:
             return "an hour ago" if age < 2 * HOUR else f"{age // HOUR} hours ago"
         return self.day(at)
+
+    def brief(self, at: Instant) -> str:
+        """`now`, `12 min ago`, `3 h ago`, `Yesterday`, `18 Nov`, and the year where it is another one."""
+        age, there, today = self.now - at, self._there(at), self._there(self.now)
+        if age < HOUR:
+            return "now" if age < 2 * MINUTE else f"{age // MINUTE} min ago"
+        if there.date() == today.date():
+            return f"{age // HOUR} h ago"
+        if (today.date() - there.date()).days == 1:
+            return "Yesterday"
+        return f"{there.day} {there:%b}" if there.year == today.year else f"{there.day} {there:%b %Y}"
 
     def _there(self, at: Instant) -> datetime:
         return to_datetime(at).astimezone(ZoneInfo(self.zone))
