@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from esign.core.document import Mode, Status
 from esign.core.instant import DAY, to_datetime
 from esign.core.member import MemberRole
 from esign.demo import contract
-from esign.pdf.workers import WorkerFailed
+from esign.pdf.workers import Workers
+from esign.store import documents
+from esign.web.office.document.page import missing
 from esign.web.office.document.timeline import SENTENCES
 from tests.factories import an_organisation, store_organisation
 from tests.web.office.documents import (
@@ -206,18 +209,16 @@ async def test_a_draft_says_what_it_lacks(office: Office) -> None:
     assert "At least one recipient must be a signer." in (await visitor.get(at(reader))).said
 
 
-async def test_a_draft_is_shown_where_its_fonts_cannot_be_asked(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    "workers", [Workers(command=("false",)), Workers(wall_seconds=0)], ids=["none", "slow"]
+)
+async def test_a_draft_is_shown_where_its_fonts_cannot_be_asked(office: Office, workers: Workers) -> None:
     field = {"type": "text", "page": 1, "x": 1, "y": 1, "value": "Hello"}
-    document = await office.site.api.create(recipients=[{**THREE[0], "fields": [field]}])
-    visitor = await office.signed_in("Maren")
-
-    async def ask(*asked: object) -> None:
-        raise WorkerFailed("it did not start")
-
-    monkeypatch.setattr(office.runtime.pdf, "ask", ask)
-    assert "Ready to be sent" in (await visitor.get(at(document))).said
+    id = await office.site.api.create(recipients=[{**THREE[0], "fields": [field], "role": "approver"}])
+    draft = await documents.get(office.runtime.db, id)
+    lacking = await missing(replace(office.runtime, pdf=workers), draft)
+    await workers.close()
+    assert lacking == ["At least one recipient must be a signer."]
 
 
 async def test_a_refused_address_is_what_comes_next(office: Office) -> None:

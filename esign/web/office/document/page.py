@@ -125,7 +125,7 @@ async def scene(call: Call, document: Document, trail: list[Entry]) -> awaiting.
 async def missing(runtime: Runtime, draft: Document) -> list[str]:
     """What a draft lacks; sending asks once more what can be printed, where that cannot be found out now."""
     details = lifecycle.not_ready(draft)
-    with suppress(WorkerFailed):
+    with suppress(WorkerFailed, Problem):
         details += await printing.problems(runtime, draft)
     return awaiting.said_missing(draft, [detail.message for detail in details])
 
