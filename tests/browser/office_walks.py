@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from esign.core.document import Document
+from esign.core.document import Document, Status
 from tests.browser.furnished import furnish, signed_in
 from tests.browser.stage import Stage
 
@@ -45,6 +45,17 @@ def at(path: str) -> Walk:
         yield "page"
 
     return stops
+
+
+def editor(page: Page, office: Office) -> Stops:
+    draft = next(one for one in office.documents.values() if one.status is Status.DRAFT)
+    office.go(page, f"/documents/{draft.id}/fields")
+    page.locator("body[data-ready]").wait_for(state="attached")
+    yield "page"
+    page.locator("#main").focus()
+    for key in ("s", "Enter"):
+        page.keyboard.press(key)
+    yield "one"
 
 
 def documents(page: Page, office: Office) -> Stops:
@@ -102,6 +113,7 @@ OFFICE: dict[str, Walk] = {
     "office-several": several,
     "office-members": at("/members"),
     "office-account": at("/account"),
+    "office-editor": editor,
     "office-document-draft": a_document("Fee proposal, Millbrook School", "recipients/add", "delete"),
     "office-document-sent": a_document(
         *("Appointment of architect, 14 Quay Street", "remind", "cancel", "expiry", "reminders", "reference"),
@@ -118,6 +130,7 @@ OFFICE: dict[str, Walk] = {
     "office-token-new": at("/settings/tokens/new"),
     "office-organisation": at("/settings/organisation"),
     "office-defaults": at("/settings/defaults"),
+    "office-outbox": at("/settings/outbox"),
     "office-usage": at("/settings/usage"),
     "office-seal": at("/settings/seal"),
     "office-webhooks": at("/settings/webhooks"),

@@ -64,6 +64,11 @@ class Call:
         return Actor("member", signed.member.id, signed.user.name, signed.user.email)
 
     @property
+    def wants_json(self) -> bool:
+        """Whether the script of a page asks, which goes on from the answer itself."""
+        return self.request.headers.get("accept") == "application/json"
+
+    @property
     def path(self) -> Mapping[str, str]:
         """The parameters in the address."""
         return self.request.path_params

@@ -14,6 +14,7 @@ from esign.core.errors import Problem
 from esign.core.user import Act, Stage, may
 from esign.runtime import Runtime
 from esign.web import errors
+from esign.web.errors import as_json
 from esign.web.office import cookies, forms
 from esign.web.office.call import Call, is_own
 from esign.web.office.forms import Wrong
@@ -43,6 +44,7 @@ class Line:
     needs: Act | Literal[Stage.HALF] | None = None
     fresh: bool = False
     again: Handler | None = None
+    takes: Literal["form", "rows"] = "form"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Door:
             try:
                 answered = await self._answer(line, call)
             except Problem as problem:
-                answered = fault(call, problem)
+                answered = as_json(request.scope, problem) if call.wants_json else fault(call, problem)
             if call.cookie is not None:
                 cookies.give(answered, self.runtime.config, call.cookie)
             return answered
@@ -68,7 +70,8 @@ class Door:
     async def _answer(self, line: Line, call: Call) -> Response:
         if line.method == "POST":
             same_origin(call.request)
-            call.form = await forms.read(call.request)
+            room = (forms.LONG, forms.MANY) if line.takes == "rows" else (forms.LIMIT, forms.FIELDS)
+            call.form = await forms.read(call.request, *room)
         await self._recognise(call)
         if (aside := self._aside(line, call)) is not None:
             return aside

@@ -13,6 +13,7 @@ from esign.web.validation import check
 
 LIMIT = 64 * 2**10
 FIELDS = 100
+LONG, MANY = 2**20, 5_000  # for the form of a draft, which has a row for each recipient
 MEDIA = b"application/x-www-form-urlencoded"
 EMPTY = "Please fill this in."
 
@@ -27,14 +28,14 @@ class Wrong(Exception):
         super().__init__(str(sentences))
 
 
-async def read(request: Request) -> dict[str, str]:
+async def read(request: Request, limit: int = LIMIT, most: int = FIELDS) -> dict[str, str]:
     """The fields of a form; of a name that is there twice nobody could say which one counts."""
     incoming = Incoming(request.scope, request.receive)
     if incoming.media.partition(b";")[0].strip().lower() != MEDIA:
         raise Problem("unsupported_media_type", "Send the form of the page.")
-    raw = await incoming.read(LIMIT, unhindered)
+    raw = await incoming.read(limit, unhindered)
     try:
-        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
+        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, max_num_fields=most, errors="strict")
     except ValueError:
         raise Problem("invalid_request", "The form is not text in UTF-8.") from None
     fields = dict(pairs)

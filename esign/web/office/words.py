@@ -23,6 +23,7 @@ DONE: Mapping[str, str] = {
     "mode-live": "You are in live mode.",
     "mode-test": "You are in test mode.",
     "organisation": "You are now in this organisation.",
+    "not-a-draft": "This document is not a draft any more: its fields stay where they are.",
     "ready": "Everything is set up.",
     "reminded": "The reminder is on its way.",
     "corrected": "It is corrected. Who was invited before gets a new link; the old one no longer works.",
