@@ -68,7 +68,7 @@ TABLE = (
     # where the session is
     Line("POST", "/mode", place.mode, Act.READ),
     Line("POST", "/organisation", place.organisation, Act.READ),
-    # one document: what there is to see
+    # one document: what there is to see; other pages below /documents stand before it
     Line("GET", "/documents/{id}", page.show, Act.READ),
     Line("GET", "/documents/{id}/mark", page.mark, Act.READ),
     Line("GET", "/documents/{id}/pages", papers.pages, Act.READ),
