@@ -82,7 +82,6 @@ def documents(page: Page, office: Office) -> Stops:
     yield "ticked"
     page.get_by_role("button", name="Remind 1").click()
     yield "remind"
-    page.go_back()
     office.go(page, "/documents?view=attention")
     yield "attention"
     office.go(page, "/documents?q=harbour+crane&createdFrom=2026-01-01&completedTo=2026-12-31")

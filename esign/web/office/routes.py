@@ -74,13 +74,13 @@ TABLE = (
     Line("POST", "/selection/cancel", selection.cancel, Act.WORK, again=selection.ask_cancel),
     Line("GET", "/selection/delete", selection.ask_delete, Act.WORK),
     Line("POST", "/selection/delete", selection.delete, Act.WORK),
-    Line("POST", "/selection/seal", selection.seal, Act.WORK),
+    Line("POST", "/selection/retry-seal", selection.seal, Act.WORK),
     Line("GET", "/selection/download", selection.ask_download, Act.READ),
     Line("POST", "/selection/download", selection.download, Act.READ),
     # where the session is
     Line("POST", "/mode", place.mode, Act.READ),
     Line("POST", "/organisation", place.organisation, Act.READ),
-    # one document: what there is to see
+    # one document: what there is to see; other pages below /documents stand before it
     Line("GET", "/documents/{id}", page.show, Act.READ),
     Line("GET", "/documents/{id}/mark", page.mark, Act.READ),
     Line("GET", "/documents/{id}/pages", papers.pages, Act.READ),

@@ -58,7 +58,10 @@ COUNTED: Mapping[str, tuple[str, str]] = {
     "documents-remind": ("The reminder is on its way.", "Reminders for {} documents are on their way."),
     "documents-cancel": ("The document is cancelled.", "{} documents are cancelled."),
     "documents-delete": ("The document is deleted.", "{} documents are deleted."),
-    "documents-seal": ("The seal is tried again now.", "The seals of {} documents are tried again now."),
+    "documents-retry-seal": (
+        "The seal is tried again now.",
+        "The seals of {} documents are tried again now.",
+    ),
 }
 
 
