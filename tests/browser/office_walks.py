@@ -130,6 +130,7 @@ OFFICE: dict[str, Walk] = {
     "office-token-new": at("/settings/tokens/new"),
     "office-organisation": at("/settings/organisation"),
     "office-defaults": at("/settings/defaults"),
+    "office-outbox": at("/settings/outbox"),
     "office-usage": at("/settings/usage"),
     "office-seal": at("/settings/seal"),
     "office-webhooks": at("/settings/webhooks"),
