@@ -47,6 +47,16 @@ def at(path: str) -> Walk:
     return stops
 
 
+def of_draft(step: str) -> Walk:
+    """A page of the draft that nobody has finished yet."""
+
+    def stops(page: Page, office: Office) -> Stops:
+        office.go(page, f"/documents/{office.documents['Fee proposal, Millbrook School'].id}/{step}")
+        yield "page"
+
+    return stops
+
+
 def editor(page: Page, office: Office) -> Stops:
     draft = next(one for one in office.documents.values() if one.status is Status.DRAFT)
     office.go(page, f"/documents/{draft.id}/fields")
@@ -108,6 +118,8 @@ def a_document(title: str, *questions: str) -> Walk:
 
 
 OFFICE: dict[str, Walk] = {
+    "office-new": at("/documents/new"),
+    **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
     "office-documents": documents,
     "office-several": several,
     "office-members": at("/members"),
