@@ -47,6 +47,16 @@ def at(path: str) -> Walk:
     return stops
 
 
+def of_draft(step: str) -> Walk:
+    """A page of the draft that nobody has finished yet."""
+
+    def stops(page: Page, office: Office) -> Stops:
+        office.go(page, f"/documents/{office.documents['Fee proposal, Millbrook School'].id}/{step}")
+        yield "page"
+
+    return stops
+
+
 def editor(page: Page, office: Office) -> Stops:
     draft = next(one for one in office.documents.values() if one.status is Status.DRAFT)
     office.go(page, f"/documents/{draft.id}/fields")
@@ -72,7 +82,6 @@ def documents(page: Page, office: Office) -> Stops:
     yield "ticked"
     page.get_by_role("button", name="Remind 1").click()
     yield "remind"
-    page.go_back()
     office.go(page, "/documents?view=attention")
     yield "attention"
     office.go(page, "/documents?q=harbour+crane&createdFrom=2026-01-01&completedTo=2026-12-31")
@@ -109,6 +118,8 @@ def a_document(title: str, *questions: str) -> Walk:
 
 
 OFFICE: dict[str, Walk] = {
+    "office-new": at("/documents/new"),
+    **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
     "office-documents": documents,
     "office-several": several,
     "office-members": at("/members"),

@@ -16,6 +16,8 @@ from esign.actions.sessions import Signed
 from esign.core.document import Actor, Mode, Origin
 from esign.core.user import Act, Session, may
 from esign.runtime import Runtime
+from esign.web.body import Incoming
+from esign.web.multipart import SentFile
 from esign.web.office.tries import Tries
 from esign.web.office.words import COUNTED, DONE, Times, said
 from esign.web.pages import Pages
@@ -32,7 +34,8 @@ REFERRER = "same-origin"  # with less, browsers call the origin of a form that i
 class Call:
     """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one.
 
-    `attention`: how many documents need some; `places`: the pages that there are.
+    `incoming` is a body that brings files; `attention`: how many documents need some; `places`: the pages that there
+    are.
     """
 
     request: Request
@@ -42,6 +45,8 @@ class Call:
     session: Session | None = None
     person: Signed | None = None
     form: dict[str, str] = field(default_factory=dict)
+    files: tuple[SentFile, ...] = ()
+    incoming: Incoming | None = None
     wrong: Mapping[str, str] = field(default_factory=dict)
     cookie: str | None = None
     attention: int = 0

@@ -8,7 +8,10 @@ from pydantic import BaseModel
 from starlette.requests import Request
 
 from esign.core.errors import Problem
-from esign.web.body import Incoming
+from esign.web import multipart
+from esign.web.body import Incoming, apart
+from esign.web.multipart import Form
+from esign.web.ratelimit import Place
 from esign.web.validation import check
 
 LIMIT = 64 * 2**10
@@ -42,6 +45,12 @@ async def read(request: Request, limit: int = LIMIT, most: int = FIELDS) -> dict
     if len(fields) != len(pairs):
         raise Problem("invalid_request", "A field of the form was sent twice.")
     return fields
+
+
+async def read_files(incoming: Incoming, limit: int, place: Place) -> Form:
+    """The fields and the files of a form, in a place among the uploads if it is large."""
+    raw = await incoming.read(limit, place.take)
+    return await apart(raw, multipart.parse, incoming.media, raw)
 
 
 async def unhindered() -> None:

@@ -25,8 +25,10 @@ from esign.web.office import (
 )
 from esign.web.office.document import acts, page, papers, parties, terms, trying
 from esign.web.office.door import Door, Line
+from esign.web.office.draft import edit, review, upload
 from esign.web.office.tries import Tries
 from esign.web.pages import Pages
+from esign.web.ratelimit import Uploads
 
 TABLE = (
     # the entrance
@@ -54,6 +56,16 @@ TABLE = (
     Line("POST", "/server/mail", server.send_mail, Act.OWN),
     Line("GET", "/server/seal", server.show_seal, Act.OWN),
     Line("POST", "/server/seal", server.try_seal, Act.OWN),
+    # a new document: file, people, (fields), review
+    Line("GET", "/documents/new", upload.show, Act.WORK),
+    Line("POST", "/documents/new", upload.take, Act.WORK, takes="files"),
+    Line("GET", "/documents/{id}/edit", edit.show, Act.WORK),
+    Line("POST", "/documents/{id}/edit", edit.store, Act.WORK, takes="rows"),
+    Line("POST", "/documents/{id}/file", upload.replace_file, Act.WORK, takes="files", again=edit.show),
+    Line("GET", "/documents/{id}/review", review.show, Act.WORK),
+    Line("POST", "/documents/{id}/send", review.send, Act.WORK, again=review.show),
+    Line("GET", "/documents/{id}/discard", edit.ask_discard, Act.WORK),
+    Line("POST", "/documents/{id}/discard", edit.discard, Act.WORK),
     # the list of documents, and what can be done to several of them
     Line("GET", "/documents", documents.show, Act.READ),
     Line("GET", "/selection/remind", selection.ask_remind, Act.WORK),
@@ -62,13 +74,13 @@ TABLE = (
     Line("POST", "/selection/cancel", selection.cancel, Act.WORK, again=selection.ask_cancel),
     Line("GET", "/selection/delete", selection.ask_delete, Act.WORK),
     Line("POST", "/selection/delete", selection.delete, Act.WORK),
-    Line("POST", "/selection/seal", selection.seal, Act.WORK),
+    Line("POST", "/selection/retry-seal", selection.seal, Act.WORK),
     Line("GET", "/selection/download", selection.ask_download, Act.READ),
     Line("POST", "/selection/download", selection.download, Act.READ),
     # where the session is
     Line("POST", "/mode", place.mode, Act.READ),
     Line("POST", "/organisation", place.organisation, Act.READ),
-    # one document: what there is to see
+    # one document: what there is to see; other pages below /documents stand before it
     Line("GET", "/documents/{id}", page.show, Act.READ),
     Line("GET", "/documents/{id}/mark", page.mark, Act.READ),
     Line("GET", "/documents/{id}/pages", papers.pages, Act.READ),
@@ -204,7 +216,7 @@ TABLE = (
 )
 
 
-def routes(runtime: Runtime, pages: Pages) -> list[Route]:
+def routes(runtime: Runtime, pages: Pages, uploads: Uploads) -> list[Route]:
     places = frozenset(line.path for line in TABLE if line.method == "GET")
-    door = Door(runtime, pages, Tries(runtime.clock), places)
+    door = Door(runtime, pages, Tries(runtime.clock), uploads, places)
     return [door.open(line) for line in TABLE]

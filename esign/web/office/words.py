@@ -25,6 +25,10 @@ DONE: Mapping[str, str] = {
     "organisation": "You are now in this organisation.",
     "not-a-draft": "This document is not a draft any more: its fields stay where they are.",
     "ready": "Everything is set up.",
+    "draft-saved": "The draft is saved.",
+    "file-replaced": "The file is replaced.",
+    "sent": "The document is sent.",
+    "discarded": "The draft is discarded.",
     "reminded": "The reminder is on its way.",
     "corrected": "It is corrected. Who was invited before gets a new link; the old one no longer works.",
     "recipient-added": "The recipient is added.",
@@ -54,7 +58,10 @@ COUNTED: Mapping[str, tuple[str, str]] = {
     "documents-remind": ("The reminder is on its way.", "Reminders for {} documents are on their way."),
     "documents-cancel": ("The document is cancelled.", "{} documents are cancelled."),
     "documents-delete": ("The document is deleted.", "{} documents are deleted."),
-    "documents-seal": ("The seal is tried again now.", "The seals of {} documents are tried again now."),
+    "documents-retry-seal": (
+        "The seal is tried again now.",
+        "The seals of {} documents are tried again now.",
+    ),
 }
 
 
