@@ -11,7 +11,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from esign.core.document import Document, Status
+from esign.core.document import Document
+from esign.demo import contract
 from tests.browser.furnished import furnish, signed_in
 from tests.browser.stage import Stage
 
@@ -58,14 +59,15 @@ def of_draft(step: str) -> Walk:
 
 
 def editor(page: Page, office: Office) -> Stops:
-    draft = next(one for one in office.documents.values() if one.status is Status.DRAFT)
-    office.go(page, f"/documents/{draft.id}/fields")
+    """A draft of its own, with the people and fields of the sample."""
+    api = office.stage.site.api
+    draft = office.stage.do(api.ok("POST", "/documents", contract.create_body()))["id"]
+    office.go(page, f"/documents/{draft}/fields")
     page.locator("body[data-ready]").wait_for(state="attached")
     yield "page"
-    page.locator("#main").focus()
-    for key in ("s", "Enter"):
-        page.keyboard.press(key)
+    page.locator(".fld").filter(has_text="Signature").first.click()
     yield "one"
+    office.stage.do(api.call("DELETE", f"/documents/{draft}"))
 
 
 def documents(page: Page, office: Office) -> Stops:
