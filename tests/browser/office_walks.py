@@ -47,7 +47,19 @@ def at(path: str) -> Walk:
     return stops
 
 
+def of_draft(step: str) -> Walk:
+    """A page of the draft that nobody has finished yet."""
+
+    def stops(page: Page, office: Office) -> Stops:
+        office.go(page, f"/documents/{office.documents['Fee proposal, Millbrook School'].id}/{step}")
+        yield "page"
+
+    return stops
+
+
 OFFICE: dict[str, Walk] = {
+    "office-new": at("/documents/new"),
+    **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
     "office-members": at("/members"),
     "office-account": at("/account"),
     "office-tokens": at("/settings/tokens"),

@@ -11,10 +11,13 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from esign.actions.documents import Owner
 from esign.actions.sessions import Signed
-from esign.core.document import Mode, Origin
+from esign.core.document import Actor, Mode, Origin
 from esign.core.user import Act, Session, may
 from esign.runtime import Runtime
+from esign.web.body import Incoming
+from esign.web.multipart import SentFile
 from esign.web.office.tries import Tries
 from esign.web.office.words import DONE, Times
 from esign.web.pages import Pages
@@ -29,7 +32,10 @@ REFERRER = "same-origin"  # with less, browsers call the origin of a form that i
 
 @dataclass(slots=True)
 class Call:
-    """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one."""
+    """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one.
+
+    `incoming` is a body that brings files.
+    """
 
     request: Request
     runtime: Runtime
@@ -38,6 +44,8 @@ class Call:
     session: Session | None = None
     person: Signed | None = None
     form: dict[str, str] = field(default_factory=dict)
+    files: tuple[SentFile, ...] = ()
+    incoming: Incoming | None = None
     wrong: Mapping[str, str] = field(default_factory=dict)
     cookie: str | None = None
 
@@ -45,6 +53,21 @@ class Call:
     def signed(self) -> Signed:
         assert self.person is not None, "the door lets nobody else through"
         return self.person
+
+    @property
+    def owner(self) -> Owner:
+        """Whose documents this session sees: of its organisation, in its mode."""
+        return Owner(self.signed.organisation.id, self.signed.session.mode)
+
+    @property
+    def actor(self) -> Actor:
+        member, user = self.signed.member, self.signed.user
+        return Actor("member", member.id, user.name, user.email)
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the script of a page asks, which goes on from the answer itself."""
+        return self.request.headers.get("accept") == "application/json"
 
     @property
     def path(self) -> Mapping[str, str]:

@@ -8,18 +8,23 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from esign.actions import sessions
 from esign.core.errors import Problem
 from esign.core.user import Act, Stage, may
 from esign.runtime import Runtime
 from esign.web import errors
+from esign.web.answer import CLOSE
+from esign.web.body import Incoming
+from esign.web.errors import as_json
 from esign.web.office import cookies, forms
 from esign.web.office.call import Call, is_own
 from esign.web.office.forms import Wrong
 from esign.web.office.tries import Tries
 from esign.web.origin import same_origin
 from esign.web.pages import Pages
+from esign.web.ratelimit import Uploads
 
 Handler = Callable[[Call], Awaitable[Response]]
 
@@ -34,7 +39,8 @@ class Line:
     """One line of the table. `needs`: what the person's role must allow, that a code is awaited, or nothing.
 
     `fresh`: their password was given a moment ago, or is asked for again. `again`: the page that shows the form with
-    what is wrong.
+    what is wrong. `takes`: a plain form, one with a row for each recipient, or one with files, which is not read
+    before it is clear who sends it.
     """
 
     method: str
@@ -43,6 +49,7 @@ class Line:
     needs: Act | Literal[Stage.HALF] | None = None
     fresh: bool = False
     again: Handler | None = None
+    takes: Literal["form", "rows", "files"] = "form"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,7 @@ class Door:
     runtime: Runtime
     pages: Pages
     tries: Tries
+    uploads: Uploads
 
     def open(self, line: Line) -> Route:
         async def answer(request: Request) -> Response:
@@ -57,7 +65,9 @@ class Door:
             try:
                 answered = await self._answer(line, call)
             except Problem as problem:
-                answered = fault(call, problem)
+                answered = as_json(request.scope, problem) if call.wants_json else fault(call, problem)
+            if call.incoming is not None and call.incoming.too_large:
+                answered = Lingering(answered, call.incoming)
             if call.cookie is not None:
                 cookies.give(answered, self.runtime.config, call.cookie)
             return answered
@@ -67,10 +77,22 @@ class Door:
     async def _answer(self, line: Line, call: Call) -> Response:
         if line.method == "POST":
             same_origin(call.request)
-            call.form = await forms.read(call.request)
+        if line.method == "POST" and line.takes != "files":
+            room = (forms.LONG, forms.MANY) if line.takes == "rows" else (forms.LIMIT, forms.FIELDS)
+            call.form = await forms.read(call.request, *room)
         await self._recognise(call)
         if (aside := self._aside(line, call)) is not None:
             return aside
+        if line.takes != "files":
+            return await self._admitted(line, call)
+        limit = self.runtime.config.limits.body_mib * 2**20
+        async with self.uploads.place(call.signed.user.id) as place:
+            call.incoming = Incoming(call.request.scope, call.request.receive)
+            sent = await forms.read_files(call.incoming, limit, place)
+            call.form, call.files = sent.fields, sent.files
+            return await self._admitted(line, call)
+
+    async def _admitted(self, line: Line, call: Call) -> Response:
         if line.method == "POST" and line.needs is not None:
             assert call.session is not None
             if not is_own(self.runtime, call.session, call.form.pop(CSRF, "")):
@@ -95,6 +117,8 @@ class Door:
         if line.needs is Stage.HALF:
             half = call.session is not None and call.session.stage is Stage.HALF
             return None if half else call.go("/sign-in")
+        if call.person is None and call.wants_json:
+            raise Problem("insufficient_scope", "You are signed out.")
         if call.person is None:
             return call.go(sign_in_then(call.request))
         if not may(call.person.member.role, line.needs):
@@ -165,3 +189,20 @@ def fault(call: Call, problem: Problem) -> Response:
     shown.status_code = 403 if problem.status == 401 else problem.status
     shown.headers.update(dict(errors.headers(problem)))
     return shown
+
+
+class Lingering(Response):
+    """An answer to a form that is too large: its browser reads it while it is still sending."""
+
+    def __init__(self, answer: Response, incoming: Incoming) -> None:
+        super().__init__()
+        self.body, self.status_code = answer.body, answer.status_code
+        self.raw_headers = [*answer.raw_headers, CLOSE]
+        self._incoming = incoming
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        await send(head)
+        await send({"type": "http.response.body", "body": self.body, "more_body": True})
+        await self._incoming.discard()
+        await send({"type": "http.response.body", "body": b""})

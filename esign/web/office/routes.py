@@ -20,8 +20,10 @@ from esign.web.office import (
     webhooks,
 )
 from esign.web.office.door import Door, Line
+from esign.web.office.draft import edit, review, upload
 from esign.web.office.tries import Tries
 from esign.web.pages import Pages
+from esign.web.ratelimit import Uploads
 
 TABLE = (
     # the entrance
@@ -49,6 +51,16 @@ TABLE = (
     Line("POST", "/server/mail", server.send_mail, Act.OWN),
     Line("GET", "/server/seal", server.show_seal, Act.OWN),
     Line("POST", "/server/seal", server.try_seal, Act.OWN),
+    # a new document: file, people, (fields), review
+    Line("GET", "/documents/new", upload.show, Act.WORK),
+    Line("POST", "/documents/new", upload.take, Act.WORK, takes="files"),
+    Line("GET", "/documents/{id}/edit", edit.show, Act.WORK),
+    Line("POST", "/documents/{id}/edit", edit.store, Act.WORK, takes="rows"),
+    Line("POST", "/documents/{id}/file", upload.replace_file, Act.WORK, takes="files", again=edit.show),
+    Line("GET", "/documents/{id}/review", review.show, Act.WORK),
+    Line("POST", "/documents/{id}/send", review.send, Act.WORK, again=review.show),
+    Line("GET", "/documents/{id}/discard", edit.ask_discard, Act.WORK),
+    Line("POST", "/documents/{id}/discard", edit.discard, Act.WORK),
     # where the session is
     Line("POST", "/mode", place.mode, Act.READ),
     Line("POST", "/organisation", place.organisation, Act.READ),
@@ -140,6 +152,6 @@ TABLE = (
 )
 
 
-def routes(runtime: Runtime, pages: Pages) -> list[Route]:
-    door = Door(runtime, pages, Tries(runtime.clock))
+def routes(runtime: Runtime, pages: Pages, uploads: Uploads) -> list[Route]:
+    door = Door(runtime, pages, Tries(runtime.clock), uploads)
     return [door.open(line) for line in TABLE]
