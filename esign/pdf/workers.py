@@ -44,8 +44,8 @@ class Workers:
 
     Jobs wait in the order they came. `wall_seconds` and `cpu_seconds` bound one job. A caller that is cancelled takes
     its child with it, so an answer never reaches anybody else. Whoever asks for readers holds `reading` meanwhile,
-    whoever asks while somebody types holds `typing`, and whoever asks about a stranger's file `checking`: one of each at
-    a time, so that seals find a worker.
+    whoever asks while somebody types holds `typing`, whoever asks about a stranger's file holds `checking`: one of each
+    at a time, so that seals find a worker.
     """
 
     def __init__(

@@ -27,7 +27,8 @@ class Record:
 async def find(reader: Reader, document_id: str) -> Record | None:
     """None where no document of this number was ever sealed here."""
     kept = await reader.one(
-        "SELECT mode, completed_at, seal FROM document WHERE id = :id AND status = 'completed'", id=document_id
+        "SELECT mode, completed_at, seal FROM document WHERE id = :id AND status = 'completed'",
+        id=document_id,
     )
     if kept is not None:
         seal = orjson.loads(kept["seal"])

@@ -22,8 +22,9 @@ from esign.web.office import (
 from esign.web.office.door import Door, Line
 from esign.web.office.draft import edit, review, upload
 from esign.web.office.tries import Tries
+from esign.web.office.verify import page as verify
 from esign.web.pages import Pages
-from esign.web.ratelimit import Uploads
+from esign.web.ratelimit import Uploads, Windows
 
 TABLE = (
     # the entrance
@@ -61,6 +62,10 @@ TABLE = (
     Line("POST", "/documents/{id}/send", review.send, Act.WORK, again=review.show),
     Line("GET", "/documents/{id}/discard", edit.ask_discard, Act.WORK),
     Line("POST", "/documents/{id}/discard", edit.discard, Act.WORK),
+    # for anybody who holds a sealed PDF
+    Line("GET", "/verify", verify.show),
+    Line("GET", "/verify/{id}", verify.show),
+    Line("POST", "/verify", verify.check, takes="files", again=verify.show, policy="verify"),
     # where the session is
     Line("POST", "/mode", place.mode, Act.READ),
     Line("POST", "/organisation", place.organisation, Act.READ),
@@ -153,5 +158,6 @@ TABLE = (
 
 
 def routes(runtime: Runtime, pages: Pages, uploads: Uploads) -> list[Route]:
-    door = Door(runtime, pages, Tries(runtime.clock), uploads)
+    windows = Windows(runtime.clock, {"verify": runtime.config.limits.verifies_per_minute})
+    door = Door(runtime, pages, Tries(runtime.clock), uploads, windows)
     return [door.open(line) for line in TABLE]

@@ -53,7 +53,9 @@ def compared(finding: Finding) -> Note:
     if finding.match is Match.SEALED:
         return Note("ok", "This is the very document", f"It is the file that was {sealed}, byte for byte.")
     if finding.match is Match.CERTIFICATE:
-        return Note("ok", "This is its audit certificate", f"It belongs to the document {sealed}, byte for byte.")
+        return Note(
+            "ok", "This is its audit certificate", f"It belongs to the document {sealed}, byte for byte."
+        )
     if finding.match is Match.OTHER_BYTES:
         return Note(
             "warnbox",
@@ -61,7 +63,9 @@ def compared(finding: Finding) -> Note:
             f"Something was added to the file that was {sealed}. What became of it stands below.",
         )
     if finding.match is Match.DELETED:
-        return Note("ok", "This carries the seal of that document", f"It was {sealed}, and has been deleted since.")
+        return Note(
+            "ok", "This carries the seal of that document", f"It was {sealed}, and has been deleted since."
+        )
     return Note(
         "badbox",
         "This is not the document with that ID",

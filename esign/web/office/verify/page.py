@@ -18,17 +18,17 @@ from esign.web.office.verify.verdict import verdict
 
 NOTHING = "No file was chosen. Choose the PDF that you want to check."
 REFUSED: Mapping[str, str] = {
-    "invalid_file": "This file cannot be read as a PDF. Choose the sealed PDF itself, not a picture or a word file of it;"
-    " if it is one, it was damaged on the way: ask for it again.",
-    "file_encrypted": "This PDF is protected with a password, so its seal cannot be checked here. Open it in a PDF reader"
-    " and check it there, or choose a copy without the password.",
+    "invalid_file": "This file cannot be read as a PDF. Choose the sealed PDF itself, not a picture of it."
+    " If this is the PDF, it was damaged on the way: ask for it again.",
+    "file_encrypted": "This PDF is protected with a password, so its seal cannot be checked here."
+    " Check it in a PDF reader, or choose a copy without the password.",
 }
 ID_LENGTH = 64
 
 
 async def show(call: Call) -> Response:
     """Asks for a file; under an id also what is known of that document."""
-    asked = call.path.get("document_id") or call.form.get("document", "")
+    asked = call.path.get("id") or call.form.get("document", "")
     asked = asked[:ID_LENGTH]
     record = await records.find(call.runtime.db, asked) if asked else None
     about = identity.asked_for(record) if asked else None

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from esign.core.credential import TEST_MARK
 from esign.core.instant import Instant, parse
 from esign.pdf.verification import (
     ADDED,
@@ -19,6 +20,7 @@ from esign.pdf.verification import (
 )
 from esign.web.office.verify.texts import moment, printable
 
+ROLE = " Document Seal"  # what `authority.certificates` adds to the name of the organisation
 Tone = Literal["good", "warn", "bad", "info"]
 
 COVERAGE = {
@@ -77,12 +79,13 @@ class Seal:
 
 def seal(signature: Signature) -> Seal:
     certificate, stamp = signature["certificate"], signature["timestamp"]
+    proved = signature["valid"] and signature["trusted"]
     stamped = stamp is not None and stamp["valid"] and stamp["trusted"]
     claimed = stamp["time"] if stamp is not None and stamped else signature["signedAt"]
     return Seal(
         result=standing(signature),
-        name=printable(signature["signerName"]) or "Nobody can tell",
-        proved=signature["valid"] and signature["trusted"],
+        name=sealer(signature, proved),
+        proved=proved,
         at=parse(claimed) if claimed else None,
         stamped=stamped,
         level=LEVEL.get(signature["level"] or "", signature["level"]),
@@ -96,6 +99,12 @@ def seal(signature: Signature) -> Seal:
     )
 
 
+def sealer(signature: Signature, proved: bool) -> str:
+    """Of a certificate of this installation the organisation, of any other whatever name it bears."""
+    name = printable(signature["signerName"]) or "Nobody can tell"
+    return name.removeprefix(f"{TEST_MARK} – ").removesuffix(ROLE) if proved else name
+
+
 def standing(signature: Signature) -> Result:
     """How this one alone was judged."""
     reasons = {*signature["reasons"]} - {OF_A_TEST}
@@ -105,28 +114,30 @@ def standing(signature: Signature) -> Result:
 
 
 def checks(signature: Signature) -> Iterator[Check]:
-    """What holds first, then what does not."""
+    """What speaks against it, what holds, what leaves it undecided."""
     reasons = signature["reasons"]
-    if not {*reasons} & {*AGAINST}:
+    against = [AGAINST_IN_WORDS[reason] for reason in reasons if reason in AGAINST_IN_WORDS]
+    yield from (Check("bad", *words) for words in against)
+    if not against:
         yield unchanged(signature)
     if signature["valid"] and signature["trusted"]:
         yield Check("good", "Certificate trusted:", "it was issued by the authority of this installation.")
+    if OF_A_TEST in reasons:
+        yield Check("warn", "Sealed in test mode:", "no legal effect.")
+    for reason in reasons:
+        if reason not in AGAINST_IN_WORDS and reason != OF_A_TEST:
+            yield Check("warn", "Not proved:", printable(reason))
     if signature["certificate"] is not None:
         yield timed(signature["timestamp"], signature["signedAt"])
-    for reason in reasons:
-        if reason in AGAINST_IN_WORDS:
-            yield Check("bad", *AGAINST_IN_WORDS[reason])
-        elif reason == OF_A_TEST:
-            yield Check("warn", "Sealed in test mode:", "no legal effect.")
-        else:
-            yield Check("warn", "Not proved:", printable(reason))
 
 
 def unchanged(signature: Signature) -> Check:
     if signature["coverage"] == "entire_file":
         return Check("good", "Whole file covered", "by the seal, no byte of it changed and none outside it.")
     if signature["modification"] == "lta_updates":
-        return Check("good", "Content unchanged.", "Only proof for later was added, such as an archive time stamp.")
+        return Check(
+            "good", "Content unchanged.", "Only proof for later was added, such as an archive time stamp."
+        )
     return Check("good", "What was sealed is unchanged", "and can still be told from what came later.")
 
 
@@ -140,7 +151,9 @@ def timed(stamp: Timestamp | None, claimed: str | None) -> Check:
         return Check("info", "Time stamped", f"{by}, an authority that this installation does not know.")
     if claimed is None:
         return Check("info", "No time stamp:", "nothing says when it was sealed.")
-    return Check("info", "No time stamp:", f"{moment(parse(claimed))} is what the clock of the sealing computer said.")
+    return Check(
+        "info", "No time stamp:", f"{moment(parse(claimed))} is what the clock of the sealing computer said."
+    )
 
 
 def details(signature: Signature) -> Iterator[tuple[str, str]]:

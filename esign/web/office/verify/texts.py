@@ -10,7 +10,9 @@ JOINERS = "\u200c\u200d"  # which some scripts and many emoji cannot do without
 
 def printable(text: str) -> str:
     """On one line, without control characters or marks that turn the direction of writing, and not without end."""
-    plain = " ".join("".join(c if c.isprintable() or c in JOINERS else " " for c in text[: 4 * LONGEST]).split())
+    plain = " ".join(
+        "".join(c if c.isprintable() or c in JOINERS else " " for c in text[: 4 * LONGEST]).split()
+    )
     return plain if len(plain) <= LONGEST else f"{plain[:LONGEST]}…"
 
 

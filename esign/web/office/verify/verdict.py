@@ -43,12 +43,16 @@ def verdict(found: Verification, seals: Sequence[Seal], record: Record | None, n
 
 def valid(signatures: Sequence[Signature], seals: Sequence[Seal], record: Record | None) -> Verdict:
     if any(seal.test for seal in seals) or (record is not None and record.mode is Mode.TEST):
-        before = "The file has not changed, but it was sealed in test mode: it has no legal effect. Sealed by "
+        before = (
+            "The file has not changed, but it was sealed in test mode: it has no legal effect. Sealed by "
+        )
         return Verdict("warn", "Unchanged, but only a test", before, seals[-1].name, f"{on(seals[-1])}.")
     exact = all(signature["coverage"] == "entire_file" for signature in signatures)
     after = "byte for byte." if exact else "with nothing but proof for later added since."
     last = seals[-1]
-    return Verdict("good", "Valid: nothing has changed", "This is what ", last.name, f" sealed{on(last)}, {after}")
+    return Verdict(
+        "good", "Valid: nothing has changed", "This is what ", last.name, f" sealed{on(last)}, {after}"
+    )
 
 
 def invalid(signature: Signature, seal: Seal) -> Verdict:
@@ -62,7 +66,9 @@ def invalid(signature: Signature, seal: Seal) -> Verdict:
         return Verdict("bad", "Changed after it was sealed", f"Something was added to the file{since}. {ASK}")
     if OUTSIDE in reasons:
         return Verdict("bad", "Not covered as a whole", f"A part of the file stands outside the seal. {ASK}")
-    return Verdict("bad", "The seal is damaged", f"Whether the content was changed as well cannot be told. {ASK}")
+    return Verdict(
+        "bad", "The seal is damaged", f"Whether the content was changed as well cannot be told. {ASK}"
+    )
 
 
 def doubtful(signature: Signature, seal: Seal, now: Instant) -> Verdict:
@@ -76,7 +82,9 @@ def doubtful(signature: Signature, seal: Seal, now: Instant) -> Verdict:
         return Verdict("warn", "Sealed, with later additions", before)
     if certificate is not None and parse(certificate["notAfter"]) < now:
         expired = f"Its certificate expired on {moment(parse(certificate['notAfter']))}, and nothing proves that the"
-        return Verdict("warn", "Unchanged, but its certificate has expired", f"{whole}{expired} seal is older.")
+        return Verdict(
+            "warn", "Unchanged, but its certificate has expired", f"{whole}{expired} seal is older."
+        )
     if signature["trusted"]:
         return Verdict("warn", "Unchanged, but not proved", f"{whole}What leaves it undecided stands below.")
     before = f"{whole}Its certificate is not one that this installation trusts, so the name in it, "
@@ -89,4 +97,3 @@ def on(seal: Seal) -> str:
 
 def after(seal: Seal) -> str:
     return f" after {moment(seal.at)}" if seal.at is not None else " after it was sealed"
-
