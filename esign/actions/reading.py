@@ -25,8 +25,19 @@ from esign.store.database import Transaction
 async def page_image(runtime: Runtime, visitor: Visitor, number: int, size: int) -> bytes | None:
     """The picture of a page as it was uploaded (WebP); None where the link shows no pages."""
     document, _ = await shown(runtime, visitor, number)
-    if document is None:
+    return None if document is None else await picture_of(runtime, document, number, size)
+
+
+async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: int, size: int) -> bytes | None:
+    """What the first `done` who finished have filled in on a page, as it will be sealed, on clear ground."""
+    document, organisation = await shown(runtime, visitor, number)
+    if document is None or organisation is None:
         return None
+    return await filled_picture_of(runtime, document, organisation, number, done, size)
+
+
+async def picture_of(runtime: Runtime, document: Document, number: int, size: int) -> bytes:
+    """A page, which the document must have, for somebody who may see it."""
     if size == 1:
         return await blobs.get(runtime.db, document.file.images[number - 1])
 
@@ -38,11 +49,12 @@ async def page_image(runtime: Runtime, visitor: Visitor, number: int, size: int)
     return await kept(runtime, document, f"{number}.{size}", make)
 
 
-async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: int, size: int) -> bytes | None:
-    """What the first `done` who finished have filled in on a page, as it will be sealed, on clear ground."""
-    document, organisation = await shown(runtime, visitor, number)
-    people = document.finished() if document else ()
-    if document is None or organisation is None or not 1 <= done <= len(people):
+async def filled_picture_of(
+    runtime: Runtime, document: Document, organisation: Organisation, number: int, done: int, size: int
+) -> bytes | None:
+    """What lies on that page; None where `done` have not finished yet, or have nothing there."""
+    people = document.finished()
+    if not 1 <= done <= len(people):
         return None
     here = [(field, who) for who in people[:done] for field in who.fields if field.page == number]
     if not here:

@@ -97,6 +97,18 @@ async def find_page(
     """
     if document_id is not None:
         await written(runtime, owner, document_id)
+    return await find_kept(runtime, owner, limit, after, document_id, recipient_id)
+
+
+async def find_kept(
+    runtime: Runtime,
+    owner: Owner,
+    limit: int,
+    after: Place | None = None,
+    document_id: str | None = None,
+    recipient_id: str | None = None,
+) -> tuple[list[Message], Place | None]:
+    """The same, of those that are there already."""
     found = await mails.find_tests(
         runtime.db, owner.organisation_id, limit + 1, after, document_id, recipient_id
     )

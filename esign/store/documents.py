@@ -100,6 +100,22 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, document_id:
     return load(rows)
 
 
+async def mark(reader: Reader, organisation_id: str, mode: Mode, document_id: str) -> tuple[int, int]:
+    """Revision and length of the audit trail: one of the two rises with whatever happens to the document."""
+    row = await reader.one(
+        """
+        SELECT d.revision, (SELECT max(seq) FROM audit WHERE document_id = d.id) AS entries FROM document d
+        WHERE d.id = :id AND d.organisation_id = :organisation_id AND d.mode = :mode
+        """,
+        id=document_id,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    if row is None:
+        raise Problem("not_found")
+    return row["revision"], row["entries"]
+
+
 async def find_sealed(reader: Reader, organisation_id: str, mode: Mode, sha256: str) -> str | None:
     """The id of the document whose sealed file or certificate this is; None where it is nobody's of this
     organisation and mode."""

@@ -170,6 +170,14 @@ async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
     )
 
 
+async def seal_due(reader: Reader, document_id: str) -> Instant | None:
+    """When the seal of a document is tried next; None where none is awaited."""
+    row = await reader.one(
+        "SELECT due_at FROM outbox WHERE key = :key AND state = 'pending'", key=f"seal:{document_id}"
+    )
+    return row["due_at"] if row else None
+
+
 async def next_due(reader: Reader, kind: str) -> Instant | None:
     rows = await reader.all(
         "SELECT due_at FROM outbox WHERE state = 'pending' AND kind = :kind ORDER BY due_at LIMIT 1",

@@ -33,7 +33,7 @@ def parse(media: bytes, body: bytearray) -> Form:
     found = MEDIA.fullmatch(media.strip())
     if found is None:
         raise Problem("unsupported_media_type", "Send the form of the page.")
-    first, *parts = (bytearray(b"\r\n") + body).split(b"\r\n--" + found[2], MOST + 2)
+    first, *parts = (bytearray(b"\r\n") + body).split(b"\r\n--" + found[2], MOST + 1)
     if first.strip() or not parts or not parts.pop().startswith(b"--"):
         raise Problem("invalid_request", "The form is not whole, or has too many parts.")
     fields: dict[str, str] = {}

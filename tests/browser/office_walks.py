@@ -57,11 +57,75 @@ def of_draft(step: str) -> Walk:
     return stops
 
 
+def documents(page: Page, office: Office) -> Stops:
+    office.go(page, "/documents")
+    yield "list"
+    page.get_by_label("More for Office lease renewal").click()
+    yield "menu"
+    page.keyboard.press("Escape")
+    page.get_by_text("Filter", exact=True).click()
+    yield "filter"
+    page.keyboard.press("Escape")
+    for title in ("Appointment of architect", "Fee proposal", "Employment contract"):
+        page.get_by_label(f"Select {title}").check()
+    yield "ticked"
+    page.get_by_role("button", name="Remind 1").click()
+    yield "remind"
+    page.go_back()
+    office.go(page, "/documents?view=attention")
+    yield "attention"
+    office.go(page, "/documents?q=harbour+crane&createdFrom=2026-01-01&completedTo=2026-12-31")
+    yield "none"
+    office.go(page, "/documents?recipientEmail=nobody")
+    yield "wrong"
+
+
+def several(page: Page, office: Office) -> Stops:
+    """The questions before something is done to everything there is."""
+    ids = "&".join(f"id={one.id}" for one in office.documents.values())
+    for deed in ("remind", "cancel", "delete", "download"):
+        office.go(page, f"/selection/{deed}?{ids}")
+        yield deed
+    office.go(page, f"/selection/cancel?id={office.documents['Fee proposal, Millbrook School'].id}")
+    yield "nothing"
+
+
+def a_document(title: str, *questions: str) -> Walk:
+    """The page of the furnished document of this title, and what it asks before an act."""
+
+    def stops(page: Page, office: Office) -> Stops:
+        here = f"/documents/{office.documents[title].id}"
+        office.go(page, here)
+        yield "page"
+        if questions:
+            page.get_by_label("More actions").click()
+            yield "menu"
+        for question in questions:
+            office.go(page, f"{here}/{question}")
+            yield question
+
+    return stops
+
+
 OFFICE: dict[str, Walk] = {
     "office-new": at("/documents/new"),
     **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
+    "office-documents": documents,
+    "office-several": several,
     "office-members": at("/members"),
     "office-account": at("/account"),
+    "office-document-draft": a_document("Fee proposal, Millbrook School", "recipients/add", "delete"),
+    "office-document-sent": a_document(
+        *("Appointment of architect, 14 Quay Street", "remind", "cancel", "expiry", "reminders", "reference"),
+        *("template", "audit", "pages"),
+    ),
+    "office-document-refused": a_document("Consultancy agreement, Lindqvist Survey"),
+    "office-document-sealing": a_document("Consultancy agreement, Becker Structural"),
+    "office-document-seal-failed": a_document("Office lease renewal 2027"),
+    "office-document-completed": a_document("Employment contract, Priya Raman"),
+    "office-document-declined": a_document("Supplier framework, Osgood Stone"),
+    "office-document-expired": a_document("Equipment hire, laser scanner"),
+    "office-document-cancelled": a_document("Board resolution 2026-11"),
     "office-tokens": at("/settings/tokens"),
     "office-token-new": at("/settings/tokens/new"),
     "office-organisation": at("/settings/organisation"),

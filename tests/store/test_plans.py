@@ -185,6 +185,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "tickets.prune": lambda tx: tickets.prune(tx, NOW, 500),
     "outbox.prune": lambda tx: outbox.prune(tx, NOW, 500),
     "templates.find_page": lambda tx: templates.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER, "lease"),
+    "templates.titles": lambda tx: templates.titles(tx, ORGANISATION, Mode.LIVE, 100),
     "usage.find": lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 2),
     "views.prune": lambda tx: views.prune(tx, NOW, 16),
     "webhooks.find_failing": lambda tx: webhooks.find_failing(tx, NOW),

@@ -19,12 +19,12 @@ from esign.runtime import Runtime
 from esign.web.body import Incoming
 from esign.web.multipart import SentFile
 from esign.web.office.tries import Tries
-from esign.web.office.words import DONE, Times
+from esign.web.office.words import COUNTED, DONE, Times, said
 from esign.web.pages import Pages
 from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.page import initials
 
-SECRETS = ("password", "current", "code")
+SECRETS = ("password", "current", "code", "accessCode")
 PURPOSE = "session-csrf"
 MASK = 16
 REFERRER = "same-origin"  # with less, browsers call the origin of a form that is sent "null"
@@ -34,7 +34,8 @@ REFERRER = "same-origin"  # with less, browsers call the origin of a form that i
 class Call:
     """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one.
 
-    `incoming` is a body that brings files.
+    `incoming` is a body that brings files; `attention`: how many documents need some; `places`: the pages that there
+    are.
     """
 
     request: Request
@@ -48,6 +49,8 @@ class Call:
     incoming: Incoming | None = None
     wrong: Mapping[str, str] = field(default_factory=dict)
     cookie: str | None = None
+    attention: int = 0
+    places: frozenset[str] = frozenset()
 
     @property
     def signed(self) -> Signed:
@@ -56,13 +59,14 @@ class Call:
 
     @property
     def owner(self) -> Owner:
-        """Whose documents this session sees: of its organisation, in its mode."""
+        """Whose documents the session is at."""
         return Owner(self.signed.organisation.id, self.signed.session.mode)
 
     @property
     def actor(self) -> Actor:
-        member, user = self.signed.member, self.signed.user
-        return Actor("member", member.id, user.name, user.email)
+        """The person, as the audit trail names them."""
+        signed = self.signed
+        return Actor("member", signed.member.id, signed.user.name, signed.user.email)
 
     @property
     def wants_json(self) -> bool:
@@ -92,8 +96,10 @@ class Call:
             "given": {name: text for name, text in self.form.items() if not name.startswith(SECRETS)},
             "wrong": self.wrong,
             "first_wrong": next(iter(self.wrong), None),
-            "done": DONE.get(self.request.query_params.get("done", "")),
+            "done": said(self.request.query_params),
             "here": self.request.url.path,
+            "places": self.places,
+            "attention": self.attention,
             "base_url": base,
             "initials": initials,
             "elsewhere": person.elsewhere if person else (),
@@ -103,10 +109,11 @@ class Call:
         made.headers["Referrer-Policy"] = REFERRER
         return made
 
-    def go(self, path: str, done: str | None = None) -> Response:
-        """On to another page, with a sentence of `DONE` on it."""
-        assert done is None or done in DONE
-        there = f"{path}{'&' if '?' in path else '?'}{urlencode({'done': done})}" if done else path
+    def go(self, path: str, done: str | None = None, number: int | None = None) -> Response:
+        """On to another page, with a sentence of `DONE` on it, or one of `COUNTED` about so many."""
+        assert done is None or done in (DONE if number is None else COUNTED)
+        told = {"done": done, "number": number} if number is not None else {"done": done}
+        there = f"{path}{'&' if '?' in path else '?'}{urlencode(told)}" if done else path
         headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY}
         return RedirectResponse(there, 303, headers)
 

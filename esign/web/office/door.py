@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from esign.actions import sessions
+from esign.actions import listing, sessions
 from esign.core.errors import Problem
 from esign.core.user import Act, Stage, may
 from esign.runtime import Runtime
@@ -41,8 +41,8 @@ class Line:
     """One line of the table. `needs`: what the person's role must allow, that a code is awaited, or nothing.
 
     `fresh`: their password was given a moment ago, or is asked for again. `again`: the page that shows the form with
-    what is wrong. `takes`: a plain form, one with a row for each recipient, or one with files, which is not read
-    before it is clear who sends it. `policy`: how often it may be sent from one address.
+    what is wrong. `takes`: a plain form, or a large one, with a row for each recipient or with files, which is not
+    read before it is clear who sends it. `policy`: how often it may be sent from one address.
     """
 
     method: str
@@ -62,10 +62,11 @@ class Door:
     tries: Tries
     uploads: Uploads
     windows: Windows
+    places: frozenset[str]
 
     def open(self, line: Line) -> Route:
         async def answer(request: Request) -> Response:
-            call = Call(request, self.runtime, self.pages, self.tries)
+            call = Call(request, self.runtime, self.pages, self.tries, places=self.places)
             try:
                 answered = await self._answer(line, call)
             except Problem as problem:
@@ -81,12 +82,13 @@ class Door:
     async def _answer(self, line: Line, call: Call) -> Response:
         if line.method == "POST":
             same_origin(call.request)
-        if line.method == "POST" and line.takes != "files":
-            room = (forms.LONG, forms.MANY) if line.takes == "rows" else (forms.LIMIT, forms.FIELDS)
-            call.form = await forms.read(call.request, *room)
+        if line.method == "POST" and line.takes == "form":
+            call.form = await forms.read(call.request)
         await self._recognise(call)
         if (aside := self._aside(line, call)) is not None:
             return aside
+        if line.takes == "rows":
+            call.form = await forms.read(call.request, forms.LONG, forms.MANY)
         if line.takes != "files":
             return await self._admitted(line, call)
         if line.policy is not None:
@@ -137,6 +139,8 @@ class Door:
         if token is not None:
             call.session = await sessions.known(self.runtime, token)
             call.person = await sessions.signed(self.runtime, token)
+        if call.person is not None:
+            call.attention = (await listing.count(self.runtime, call.owner)).attention
 
     def _aside(self, line: Line, call: Call) -> Response | None:
         """Where somebody goes who is not signed in; raises `insufficient_scope` where their role is not enough."""

@@ -8,17 +8,20 @@ from esign.web.office import (
     account,
     arrivals,
     deliveries,
+    documents,
     entrance,
     factor,
     members,
     place,
     seal,
+    selection,
     server,
     settings,
     tokens,
     usage,
     webhooks,
 )
+from esign.web.office.document import acts, page, papers, parties, terms, trying
 from esign.web.office.door import Door, Line
 from esign.web.office.draft import edit, review, upload
 from esign.web.office.tries import Tries
@@ -62,6 +65,17 @@ TABLE = (
     Line("POST", "/documents/{id}/send", review.send, Act.WORK, again=review.show),
     Line("GET", "/documents/{id}/discard", edit.ask_discard, Act.WORK),
     Line("POST", "/documents/{id}/discard", edit.discard, Act.WORK),
+    # the list of documents, and what can be done to several of them
+    Line("GET", "/documents", documents.show, Act.READ),
+    Line("GET", "/selection/remind", selection.ask_remind, Act.WORK),
+    Line("POST", "/selection/remind", selection.remind, Act.WORK, again=selection.ask_remind),
+    Line("GET", "/selection/cancel", selection.ask_cancel, Act.WORK),
+    Line("POST", "/selection/cancel", selection.cancel, Act.WORK, again=selection.ask_cancel),
+    Line("GET", "/selection/delete", selection.ask_delete, Act.WORK),
+    Line("POST", "/selection/delete", selection.delete, Act.WORK),
+    Line("POST", "/selection/seal", selection.seal, Act.WORK),
+    Line("GET", "/selection/download", selection.ask_download, Act.READ),
+    Line("POST", "/selection/download", selection.download, Act.READ),
     # for anybody who holds a sealed PDF
     Line("GET", "/verify", verify.show),
     Line("GET", "/verify/{id}", verify.show),
@@ -69,6 +83,46 @@ TABLE = (
     # where the session is
     Line("POST", "/mode", place.mode, Act.READ),
     Line("POST", "/organisation", place.organisation, Act.READ),
+    # one document: what there is to see
+    Line("GET", "/documents/{id}", page.show, Act.READ),
+    Line("GET", "/documents/{id}/mark", page.mark, Act.READ),
+    Line("GET", "/documents/{id}/pages", papers.pages, Act.READ),
+    Line("GET", "/documents/{id}/pages/{number}.webp", papers.picture, Act.READ),
+    Line("GET", "/documents/{id}/pages/{number}/filled-{done}.webp", papers.filled, Act.READ),
+    Line("GET", "/documents/{id}/files/{variant}", papers.file, Act.READ),
+    Line("GET", "/documents/{id}/audit", papers.trail, Act.READ),
+    Line("GET", "/documents/{id}/audit.json", papers.trail_as_json, Act.READ),
+    # what can be done with it
+    Line("GET", "/documents/{id}/remind", acts.ask_remind, Act.WORK),
+    Line("POST", "/documents/{id}/remind", acts.remind, Act.WORK, again=acts.ask_remind),
+    Line("GET", "/documents/{id}/cancel", acts.ask_cancel, Act.WORK),
+    Line("POST", "/documents/{id}/cancel", acts.cancel, Act.WORK, again=acts.ask_cancel),
+    Line("GET", "/documents/{id}/expiry", terms.ask_expiry, Act.WORK),
+    Line("POST", "/documents/{id}/expiry", terms.expiry, Act.WORK, again=terms.ask_expiry),
+    Line("GET", "/documents/{id}/reminders", terms.ask_reminders, Act.WORK),
+    Line("POST", "/documents/{id}/reminders", terms.reminders, Act.WORK, again=terms.ask_reminders),
+    Line("GET", "/documents/{id}/reference", terms.ask_reference, Act.WORK),
+    Line("POST", "/documents/{id}/reference", terms.reference, Act.WORK, again=terms.ask_reference),
+    Line("POST", "/documents/{id}/duplicate", acts.duplicate, Act.WORK, again=page.show),
+    Line("GET", "/documents/{id}/template", acts.ask_template, Act.WORK),
+    Line("POST", "/documents/{id}/template", acts.make_template, Act.WORK, again=acts.ask_template),
+    Line("POST", "/documents/{id}/retry-seal", acts.retry_seal, Act.WORK, again=page.show),
+    Line("GET", "/documents/{id}/delete", acts.ask_delete, Act.WORK),
+    Line("POST", "/documents/{id}/delete", acts.delete, Act.WORK, again=acts.ask_delete),
+    # its recipients
+    Line("GET", "/documents/{id}/recipients/add", parties.ask_add, Act.WORK),
+    Line("POST", "/documents/{id}/recipients/add", parties.add, Act.WORK, again=parties.ask_add),
+    Line("GET", "/documents/{id}/recipients/{rid}", parties.ask_change, Act.WORK),
+    Line("POST", "/documents/{id}/recipients/{rid}", parties.change, Act.WORK, again=parties.ask_change),
+    Line("GET", "/documents/{id}/recipients/{rid}/remove", parties.ask_remove, Act.WORK),
+    Line(
+        "POST", "/documents/{id}/recipients/{rid}/remove", parties.remove, Act.WORK, again=parties.ask_remove
+    ),
+    Line("GET", "/documents/{id}/recipients/{rid}/link", parties.ask_link, Act.WORK),
+    Line("POST", "/documents/{id}/recipients/{rid}/link", parties.link, Act.WORK, again=parties.ask_link),
+    # test mode
+    Line("POST", "/documents/{id}/simulate", trying.simulate, Act.WORK, again=page.show),
+    Line("GET", "/test/messages", trying.messages, Act.WORK),
     # the person themself
     Line("GET", "/account", account.show, Act.READ),
     Line("POST", "/account/name", account.rename, Act.READ, again=account.show),
@@ -159,5 +213,6 @@ TABLE = (
 
 def routes(runtime: Runtime, pages: Pages, uploads: Uploads) -> list[Route]:
     windows = Windows(runtime.clock, {"verify": runtime.config.limits.verifies_per_minute})
-    door = Door(runtime, pages, Tries(runtime.clock), uploads, windows)
+    places = frozenset(line.path for line in TABLE if line.method == "GET")
+    door = Door(runtime, pages, Tries(runtime.clock), uploads, windows, places)
     return [door.open(line) for line in TABLE]

@@ -78,6 +78,7 @@ on("click", "[data-copy]", async (button) => {
 // --- a form is sent once, and the button says what it does meanwhile
 document.addEventListener("submit", (event) => {
   const form = event.target;
+  if ("stays" in form.dataset) return; // what it is answered with may be a file: the page stays
   if (form.dataset.sent) {
     event.preventDefault();
     return;

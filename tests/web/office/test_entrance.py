@@ -27,9 +27,9 @@ async def with_factor(office: Office, name: str) -> tuple[pyotp.TOTP, list[str]]
 
 async def test_whoever_is_signed_in_is_led_to_the_office_and_others_see_what_this_is(office: Office) -> None:
     assert "Sign in" in (await office.visitor().get("/")).said
-    assert (await (await office.signed_in("Ada")).get("/")).to == "/members"
-    assert (await (await office.signed_in("Vi", MemberRole.VIEWER)).get("/")).to == "/account"
-    assert (await (await office.signed_in("Di")).get("/sign-in")).to == "/members"
+    assert (await (await office.signed_in("Ada")).get("/")).to == "/documents"
+    assert (await (await office.signed_in("Vi", MemberRole.VIEWER)).get("/")).to == "/documents"
+    assert (await (await office.signed_in("Di")).get("/sign-in")).to == "/documents"
 
 
 async def test_signing_in_gives_a_cookie_that_no_script_reads(office: Office) -> None:

@@ -515,7 +515,7 @@ async def test_a_review_shows_everything_as_it_will_be(office: Office) -> None:
     assert "One signs, one approves, one gets a copy. Ada Lovelace is invited first, then Bo Weber." in said
     assert "What Ada Lovelace receives" in said and "Call me if anything is unclear." in said
     assert "for 14 days, until" in said and "after 3 days, then every 4, at most 5" in said
-    assert "Approves · The link is enough · Deutsch · No fields" in said and "1 field" in said
+    assert "Approves · the link is enough · Deutsch · No fields" in said and "1 field" in said
     page = await ada.get(f"{path}/review")
     page = await ada.post(f"{path}/send", revision=page.value("revision"))
     assert page.to == f"{path}?done=sent"

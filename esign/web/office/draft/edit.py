@@ -69,6 +69,7 @@ def page(call: Call, document: Document, sheet: Sheet, *, more: bool = False) ->
         given=sheet.flat(),
         seen=sheets.of_document(document).dump(),
         outline=outline(document),
+        placed=any(one.fields for one in document.recipients),
         changes=changes(document.file),
         roles=ROLES,
         proofs=PROOFS,
