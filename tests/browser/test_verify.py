@@ -156,9 +156,8 @@ def test_a_check_can_be_stopped_and_a_lost_connection_is_said(visit: Visits, des
     expect(page.get_by_role("alert")).to_contain_text("The connection was lost.")
 
 
-def test_everything_works_without_a_script(visit: Visits, desk: Desk, shot: Shot) -> None:
+def test_everything_works_without_a_script(visit: Visits, desk: Desk) -> None:
     page = visit.at(f"{desk.base}/verify/{desk.id}", java_script_enabled=False, width=1280, height=800)
-    shot(page, "verify-plain")
     page.get_by_label("Choose a PDF").set_input_files(desk.files["appointment-14-quay-street.pdf"])
     page.get_by_role("button", name="Verify the file").click()
     expect(page.get_by_role("heading", name="Valid: nothing has changed")).to_be_visible(timeout=20_000)
