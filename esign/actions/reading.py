@@ -12,7 +12,7 @@ from esign.actions.drawing import drawn_field, inks_of
 from esign.actions.printing import font_paths
 from esign.actions.signing import Visitor
 from esign.core.account import Organisation
-from esign.core.document import Document, Recipient
+from esign.core.document import Document, Recipient, Status
 from esign.core.errors import Problem
 from esign.core.language import choose
 from esign.pdf.inspection import Paragraph
@@ -46,7 +46,12 @@ async def picture_of(runtime: Runtime, document: Document, number: int, size: in
         page = document.file.pages[number - 1]
         return bytes(await runtime.pdf.ask("sharper", bytes, prepared, number, page, size))
 
-    return await kept(runtime, document, f"{number}.{size}", make)
+    return await kept(runtime, document, of_file(document, f"{number}.{size}"), make)
+
+
+def of_file(document: Document, name: str) -> str:
+    """What was made of a draft's file is of no use for the next one."""
+    return f"{document.file.prepared[:16]}.{name}" if document.status is Status.DRAFT else name
 
 
 async def filled_picture_of(

@@ -1,4 +1,4 @@
-"""One deed for several documents: which of them it would work for, and doing it to each by itself."""
+"""One deed for several documents, done to each by itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,12 +7,8 @@ from enum import StrEnum
 from esign.actions import documents, ending, reminding
 from esign.actions.documents import Owner
 from esign.actions.editing import Asking
-from esign.core import ending as rules
-from esign.core import nudging, retention
-from esign.core.account import Organisation
-from esign.core.document import NOWHERE, SYSTEM, Actor, Document, Origin
+from esign.core.document import Actor, Document, Origin
 from esign.core.errors import Problem
-from esign.core.instant import Instant
 from esign.runtime import Runtime
 
 
@@ -20,7 +16,7 @@ class Deed(StrEnum):
     REMIND = "remind"
     CANCEL = "cancel"
     DELETE = "delete"
-    SEAL = "seal"
+    SEAL = "retry-seal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,39 +40,8 @@ class Result:
     problem: Problem | None
 
 
-def against(deed: Deed, document: Document, organisation: Organisation, now: Instant) -> Problem | None:
-    """What the rules say against it now; None where it would be done."""
-    try:
-        match deed:
-            case Deed.REMIND:
-                nudging.nudge(document, None, None, SYSTEM, NOWHERE, now)
-            case Deed.CANCEL:
-                rules.cancel(document, None, True, SYSTEM, NOWHERE, now)
-            case Deed.DELETE:
-                retention.require_unlocked(document, organisation, now)
-                rules.delete(document, SYSTEM, NOWHERE, now)
-            case Deed.SEAL:
-                rules.retry_seal(document, SYSTEM, NOWHERE, now)
-    except Problem as problem:
-        return problem
-    return None
-
-
-async def weigh(
-    runtime: Runtime, deed: Deed, owner: Owner, organisation: Organisation, ids: Sequence[str]
-) -> list[Result]:
-    """For each id what would come of it; nothing is done."""
-    now = runtime.clock.now()
-    found = [await find(runtime, owner, id) for id in ids]
-    return [
-        one
-        if one.document is None
-        else Result(one.id, one.document, against(deed, one.document, organisation, now))
-        for one in found
-    ]
-
-
 async def find(runtime: Runtime, owner: Owner, id: str) -> Result:
+    """The document of this id, if it is there; nothing is done."""
     try:
         return Result(id, await documents.get(runtime, owner, id), None)
     except Problem as problem:

@@ -13,7 +13,7 @@ from esign.core.credential import Credential
 from esign.core.errors import CATALOGUE, Detail, Problem
 from esign.core.instant import Instant
 from esign.pdf import frames
-from esign.pdf.inspection import TOO_COMPLEX, Inspection, Letters, Limits, Picture
+from esign.pdf.inspection import TOO_COMPLEX, Blanks, Inspection, Letters, Limits, Picture
 from esign.pdf.order import Drawn, Sealed, SealOrder
 from esign.pdf.verification import Verification
 
@@ -90,6 +90,10 @@ class Workers:
     async def seal(self, order: SealOrder, credential: Credential) -> Sealed:
         """`esign.pdf.seal.seal`; raises `WorkerFailed` with the reason when there is no sealed file."""
         return cast(Sealed, await self.ask("seal", Sealed, order, credential))
+
+    async def blanks(self, upload: bytes, prepared: bytes) -> Blanks:
+        """`esign.pdf.blanks.find`: what a file asks to be filled in."""
+        return cast(Blanks, await self.ask("blanks", Blanks, upload, prepared))
 
     async def letters(
         self, text: str, hand: str | None, lang: str | None, font_paths: Sequence[str] = ()

@@ -181,7 +181,7 @@ TRAIL = {
     "hash": bytes(32),
 }
 EVENT = ("id", "organisation_id", "mode", "document_id", "sequence", "type", "created_at", "body")
-JOB = ("kind", "key", "lane", "document_id", "state", "due_at", "attempts", "created_at", "finished_at")
+JOB = ("kind", "key", "document_id", "state", "due_at", "attempts", "created_at", "finished_at")
 
 
 def event(document: Document) -> dict[str, Any]:
@@ -201,7 +201,6 @@ def job(document: Document) -> dict[str, Any]:
     return {
         "kind": "mail",
         "key": f"invite.{document.id}",
-        "lane": "example",
         "document_id": document.id,
         "state": "done",
         "due_at": document.created_at,

@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from esign.core.document import Document
+from esign.core.document import Document, Status
 from esign.demo import contract
 from tests.browser.furnished import furnish, signed_in
 from tests.browser.stage import Stage
@@ -58,6 +58,17 @@ def of_draft(step: str) -> Walk:
     return stops
 
 
+def editor(page: Page, office: Office) -> Stops:
+    draft = next(one for one in office.documents.values() if one.status is Status.DRAFT)
+    office.go(page, f"/documents/{draft.id}/fields")
+    page.locator("body[data-ready]").wait_for(state="attached")
+    yield "page"
+    page.locator("#main").focus()
+    for key in ("s", "Enter"):
+        page.keyboard.press(key)
+    yield "one"
+
+
 def documents(page: Page, office: Office) -> Stops:
     office.go(page, "/documents")
     yield "list"
@@ -72,7 +83,6 @@ def documents(page: Page, office: Office) -> Stops:
     yield "ticked"
     page.get_by_role("button", name="Remind 1").click()
     yield "remind"
-    page.go_back()
     office.go(page, "/documents?view=attention")
     yield "attention"
     office.go(page, "/documents?q=harbour+crane&createdFrom=2026-01-01&completedTo=2026-12-31")
@@ -125,6 +135,7 @@ OFFICE: dict[str, Walk] = {
     "office-several": several,
     "office-members": at("/members"),
     "office-account": at("/account"),
+    "office-editor": editor,
     "office-document-draft": a_document("Fee proposal, Millbrook School", "recipients/add", "delete"),
     "office-document-sent": a_document(
         *("Appointment of architect, 14 Quay Street", "remind", "cancel", "expiry", "reminders", "reference"),
@@ -141,6 +152,7 @@ OFFICE: dict[str, Walk] = {
     "office-token-new": at("/settings/tokens/new"),
     "office-organisation": at("/settings/organisation"),
     "office-defaults": at("/settings/defaults"),
+    "office-outbox": at("/settings/outbox"),
     "office-usage": at("/settings/usage"),
     "office-seal": at("/settings/seal"),
     "office-verify": verify,

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from esign.actions.copies import HIDDEN
 from esign.core.apikey import hint
 from esign.jobs import delivering
 from tests.browser.conftest import Visits
@@ -216,3 +217,54 @@ def test_a_webhook_made_in_the_browser_is_told_fails_and_is_delivered_again(
         assert (program.genuine(secret)[-1], program.genuine(second)[-1]) == (True, True)
         page.goto(f"{base}/settings/webhooks")
         whole(page, shot, "settings-webhooks")
+
+
+@pytest.mark.parametrize("how", SCREENS)
+def test_a_mail_is_read_without_what_only_its_reader_may_have(
+    visit: Visits, stage: Stage, shot: Shot, how: dict[str, Any]
+) -> None:
+    base = stage.site.base
+    page = visit.at(f"{base}/settings/outbox", storage_state=signed_in(stage), **how)
+    whole(page, shot, "settings-outbox-empty")
+    stage.do(stage.site.api.sent(title="Lease of the workshop"))
+    page.reload()
+    expect(page.get_by_text("It leaves in a moment.")).to_be_visible()
+    stage.work("mail")
+    page.get_by_role("link", name="Waiting or refused").click()
+    expect(page.get_by_role("heading", name="Every mail was taken")).to_be_visible()
+    page.get_by_role("link", name="All", exact=True).click()
+    whole(page, shot, "settings-outbox")
+    page.get_by_role("link", name="Lease of the workshop").click()
+    expect(page.get_by_text(HIDDEN).first).to_be_visible()
+    assert stage.link("ada@example.test").rpartition("/")[2] not in page.content()
+    whole(page, shot, "settings-mail")
+
+
+@pytest.mark.parametrize("how", SCREENS)
+def test_settings_are_saved_and_documents_deleted_only_after_a_question(
+    visit: Visits, stage: Stage, shot: Shot, how: dict[str, Any]
+) -> None:
+    base = stage.site.base
+    page = visit.at(f"{base}/settings/organisation", storage_state=signed_in(stage), excused=REFUSED, **how)
+    page.get_by_label("Colour", exact=True).fill("#ffee00")
+    expect(page.locator("#colour-name")).to_have_text("#ffee00")
+    expect(page.locator("[data-ink]").first).to_have_attribute("fill", "#1b2330")
+    page.get_by_role("button", name="Save the colour").click()
+    expect(page.get_by_role("status")).to_have_text("The settings are saved.")
+    whole(page, shot, "settings-organisation")
+    page.goto(f"{base}/settings/defaults")
+    page.get_by_label("Send no reminders").check()
+    expect(page.get_by_label("First after")).to_be_hidden()
+    page.get_by_label("Expire after").fill("14")
+    page.get_by_role("button", name="Save for new documents").click()
+    expect(page.get_by_role("status")).to_have_text("The settings are saved.")
+    page.get_by_label("Documents are deleted by themselves after").fill("60")
+    page.get_by_role("button", name="Save the retention").click()
+    expect(page.get_by_role("heading", name="Delete older documents?")).to_be_visible()
+    whole(page, shot, "settings-defaults-sure")
+    page.get_by_role("button", name="Delete documents after 60 days").click()
+    expect(page.get_by_label("Documents are deleted by themselves after")).to_have_value("60")
+    whole(page, shot, "settings-defaults")
+    found = stage.do(stage.site.api.ok("GET", "/settings"))
+    assert (found["brandColour"], found["defaultExpiresInDays"]) == ("#ffee00", 14)
+    assert (found["deleteClosedAfterDays"], found["defaultReminders"]["enabled"]) == (60, False)

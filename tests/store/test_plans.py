@@ -26,6 +26,7 @@ from esign.store import (
     mails,
     members,
     outbox,
+    posted,
     sessions,
     templates,
     tickets,
@@ -40,6 +41,7 @@ from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps
 
 AFTER = Place(NOW, "doc_1")
+MAIL = Place(NOW, "7")
 SORT = re.compile(r"USE TEMP B-TREE FOR (ORDER|RIGHT PART OF ORDER|LAST .*OF ORDER) BY")
 
 # ---------- documents ----------
@@ -184,6 +186,10 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),
     "tickets.prune": lambda tx: tickets.prune(tx, NOW, 500),
     "outbox.prune": lambda tx: outbox.prune(tx, NOW, 500),
+    "posted.find_page": lambda tx: posted.find_page(tx, ORGANISATION, Mode.LIVE, 25, MAIL),
+    "posted.find_page of what did not leave": lambda tx: posted.find_page(
+        tx, ORGANISATION, Mode.LIVE, 25, MAIL, undelivered=True
+    ),
     "templates.find_page": lambda tx: templates.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER, "lease"),
     "templates.titles": lambda tx: templates.titles(tx, ORGANISATION, Mode.LIVE, 100),
     "usage.find": lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 2),

@@ -149,7 +149,9 @@ class Door:
         if line.needs is Stage.HALF:
             half = call.session is not None and call.session.stage is Stage.HALF
             return None if half else call.go("/sign-in")
-        if call.person is None and call.wants_json:
+        if (
+            call.person is None and call.wants_json and line.takes == "files"
+        ):  # an upload follows redirects blindly
             raise Problem("insufficient_scope", "You are signed out.")
         if call.person is None:
             return call.go(sign_in_then(call.request))

@@ -11,10 +11,11 @@ from esign.core.member import Member, MemberRole, MemberStatus
 from esign.store import users
 from esign.store.members import get_own
 from esign.web.api.members import InviteMember
+from esign.web.office import paging
 from esign.web.office.call import Call
 from esign.web.office.forms import Wrong, checked
 
-PER_PAGE = 200
+PER_PAGE = 50
 ROLES = {
     MemberRole.OWNER: "Owner",
     MemberRole.ADMIN: "Administrator",
@@ -24,11 +25,13 @@ ROLES = {
 
 
 async def show(call: Call) -> Response:
-    found, more = await members.find_page(call.runtime, owner(call), PER_PAGE, None)
+    filters = f"members:{owner(call)}"
+    found, more = await members.find_page(call.runtime, owner(call), PER_PAGE, paging.after(call, filters))
     return call.page(
         "members",
         rows=[await row(call, member) for member in found],
-        more=more is not None,
+        more=paging.link_to(call, more, filters),
+        first=paging.AFTER not in call.request.query_params,
         roles=offered(call),
         titles=ROLES,
     )
@@ -45,6 +48,7 @@ async def row(call: Call, member: Member) -> dict[str, Any]:
         "member": member,
         "me": member.id == signed.member.id,
         "invited": member.status is MemberStatus.INVITED,
+        "seen": person.seen_at if person else None,
         "disabled": person is not None and person.disabled_at is not None,
         "two_factors": person is not None and person.totp is not None,
         "roles": [role for role in offered(call) if role is not member.role] if touchable else [],

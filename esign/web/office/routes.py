@@ -11,7 +11,9 @@ from esign.web.office import (
     documents,
     entrance,
     factor,
+    fields,
     members,
+    outbox,
     place,
     seal,
     selection,
@@ -73,7 +75,7 @@ TABLE = (
     Line("POST", "/selection/cancel", selection.cancel, Act.WORK, again=selection.ask_cancel),
     Line("GET", "/selection/delete", selection.ask_delete, Act.WORK),
     Line("POST", "/selection/delete", selection.delete, Act.WORK),
-    Line("POST", "/selection/seal", selection.seal, Act.WORK),
+    Line("POST", "/selection/retry-seal", selection.seal, Act.WORK),
     Line("GET", "/selection/download", selection.ask_download, Act.READ),
     Line("POST", "/selection/download", selection.download, Act.READ),
     # for anybody who holds a sealed PDF
@@ -83,7 +85,7 @@ TABLE = (
     # where the session is
     Line("POST", "/mode", place.mode, Act.READ),
     Line("POST", "/organisation", place.organisation, Act.READ),
-    # one document: what there is to see
+    # one document: what there is to see; other pages below /documents stand before it
     Line("GET", "/documents/{id}", page.show, Act.READ),
     Line("GET", "/documents/{id}/mark", page.mark, Act.READ),
     Line("GET", "/documents/{id}/pages", papers.pages, Act.READ),
@@ -133,6 +135,12 @@ TABLE = (
     Line("POST", "/account/second-factor", factor.enable, Act.READ, fresh=True, again=factor.show),
     Line("POST", "/account/second-factor/codes", factor.renew, Act.READ, fresh=True),
     Line("POST", "/account/second-factor/off", factor.disable, Act.READ, fresh=True),
+    # where fields are placed on a draft
+    Line("GET", "/documents/{id}/fields", fields.show, Act.WORK),
+    Line("POST", "/documents/{id}/fields", fields.save, Act.WORK, takes="rows"),
+    Line("GET", "/documents/{id}/fields/state", fields.state, Act.WORK),
+    Line("GET", "/documents/{id}/fields/found", fields.found, Act.WORK),
+    Line("GET", "/documents/{id}/sheets/{number}.webp", fields.sheet, Act.WORK),
     # the others
     Line("GET", "/members", members.show, Act.SETTLE),
     Line("POST", "/members", members.invite, Act.SETTLE, fresh=True, again=members.show),
@@ -205,6 +213,8 @@ TABLE = (
         fresh=True,
         again=settings.show_defaults,
     ),
+    Line("GET", "/settings/outbox", outbox.show, Act.SETTLE),
+    Line("GET", "/settings/outbox/{id}", outbox.show_one, Act.SETTLE),
     Line("GET", "/settings/usage", usage.show, Act.SETTLE),
     Line("GET", "/settings/seal", seal.show, Act.SETTLE),
     Line("POST", "/settings/seal", seal.try_it, Act.SETTLE),

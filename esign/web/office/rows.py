@@ -3,11 +3,12 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from esign.actions.several import Deed, against
+from esign.actions.several import Deed
 from esign.core.account import Organisation
 from esign.core.attention import Trouble, refused, trouble
 from esign.core.document import Actor, Document, Recipient, RecipientStatus, Status
 from esign.core.user import Act
+from esign.web.office.document import possible
 from esign.web.office.words import Times
 
 BADGES = {
@@ -33,10 +34,11 @@ FIRST, LAST = "\u2068", "\u2069"  # between these a name has a direction of its 
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """What to do next: a deed that is done at once, a download, or a page to go on to."""
+    """What to do next: a deed that is done at once, a download, or a page of the document to go on to."""
 
     label: str
     deed: str | None = None
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class Row:
 def row_of(document: Document, organisation: Organisation, may: Collection[Act], times: Times) -> Row:
     """What a person with these rights is shown of it."""
     ill = trouble(document)
-    can = [deed for deed in Deed if against(deed, document, organisation, times.now) is None]
+    can = [deed for deed in Deed if possible.refused(deed, document, organisation, times.now) is None]
     acting = [recipient for recipient in document.recipients if recipient.acting]
     return Row(
         document,
@@ -112,12 +114,12 @@ def waiting(document: Document, acting: list[Recipient], far: str) -> str:
 def next_of(document: Document, ill: Trouble | None) -> Next:
     """The one thing that brings the document further."""
     if ill is Trouble.SEAL:
-        return Next("Seal now", "seal")
+        return Next("Seal now", Deed.SEAL)
     if ill is Trouble.ADDRESS:
-        return Next("Correct")
+        return Next("Correct", page=f"/recipients/{refused(document)[0].id}")
     return {
         Status.DRAFT: Next("Finish"),
-        Status.SENT: Next("Remind", "remind"),
+        Status.SENT: Next("Remind", Deed.REMIND),
         Status.COMPLETED: Next("Download", "download"),
         Status.DECLINED: Next("See reason"),
     }.get(document.status, Next("Open"))

@@ -1,6 +1,7 @@
 """What is done to the documents that were ticked in the list: asked first, then done to each, and told."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 from zoneinfo import ZoneInfo
@@ -10,13 +11,12 @@ from starlette.responses import Response, StreamingResponse
 
 from esign.actions import files, packing, several
 from esign.actions.several import Deed, Doing, Result
-from esign.core.account import Organisation
 from esign.core.errors import Problem
 from esign.core.instant import to_datetime
-from esign.core.retention import locked_until
 from esign.web import downloads
 from esign.web.api.document_requests import CancelDocument, RemindRecipients
 from esign.web.office.call import Call
+from esign.web.office.document import possible
 from esign.web.office.door import local
 from esign.web.office.entrance import HOME
 from esign.web.office.forms import Wrong
@@ -27,14 +27,7 @@ from esign.web.validation import check
 MOST = 100
 NOTHING = "No document was ticked."
 LARGE = "These files are more than 1 GB together. Please choose fewer."
-WHY = {
-    "not_found": "It is not there any more.",
-    "document_not_sent": "Nobody is asked to sign it now.",
-    "document_in_progress": "It is out for signature or being sealed. Cancel it first.",
-    "no_recipient_to_remind": "Nobody is waited for.",
-    "reminder_too_soon": "Everybody who is waited for was reminded within the last hour.",
-    "seal_not_failed": "Its seal has not failed.",
-}
+NAMELESS, GONE = "A document", "It is not there any more."
 
 
 def ids_of(call: Call) -> list[str]:
@@ -50,20 +43,14 @@ def back_of(call: Call) -> str:
     return local(given) or HOME
 
 
-def why(problem: Problem, result: Result, organisation: Organisation, times: Times) -> str:
-    """Why it was not done, for people."""
-    if problem.code == "retention_locked" and result.document is not None:
-        until = locked_until(result.document, organisation)
-        return f"It is kept until {times.day(until)}." if until else problem.message
-    return WHY.get(problem.code, problem.message)
-
-
 def refusals(call: Call, results: Sequence[Result]) -> list[tuple[str, str]]:
     """(title, why) of what was not or would not be done."""
     organisation = call.signed.organisation
     times = Times(organisation.time_zone, call.runtime.clock.now())
     return [
-        (one.document.title if one.document else "A document", why(one.problem, one, organisation, times))
+        (one.document.title, possible.said(one.problem, times, one.document, organisation))
+        if one.document
+        else (NAMELESS, GONE)
         for one in results
         if one.problem is not None
     ]
@@ -77,14 +64,22 @@ async def ask(call: Call, deed: Deed) -> Response:
     ids = ids_of(call)
     if not ids:
         return call.go(back_of(call))
-    signed = call.signed
-    weighed = await several.weigh(call.runtime, deed, call.owner, signed.organisation, ids)
+    weighed = [await weigh(call, deed, id) for id in ids]
     return call.page(
         f"selection_{deed}",
         back=back_of(call),
         fit=[one.document for one in weighed if one.document and one.problem is None],
         unfit=refusals(call, weighed),
     )
+
+
+async def weigh(call: Call, deed: Deed, id: str) -> Result:
+    """What would come of it now."""
+    found = await several.find(call.runtime, call.owner, id)
+    if found.document is None:
+        return found
+    organisation, now = call.signed.organisation, call.runtime.clock.now()
+    return replace(found, problem=possible.refused(deed, found.document, organisation, now))
 
 
 async def ask_remind(call: Call) -> Response:
@@ -110,7 +105,7 @@ async def ask_download(call: Call) -> Response:
         "selection_download",
         back=back_of(call),
         fit=[file.document for file in found],
-        unfit=[("A document", WHY["not_found"])] * (len(ids) - len(found)),
+        unfit=[(NAMELESS, GONE)] * (len(ids) - len(found)),
         sealed=sum(file.variant == "sealed" for file in found),
         weight=size(octets),
         large=LARGE if octets > packing.MOST_BYTES else None,
@@ -169,7 +164,7 @@ async def download(call: Call) -> Response:
     """One file as it is, several as a ZIP that is made while it is sent."""
     found = await packing.describe(call.runtime, call.owner, ids_of(call))
     if not found:
-        raise Problem("not_found", WHY["not_found"])
+        raise Problem("not_found", GONE)
     if sum(file.size for file in found) > packing.MOST_BYTES:
         raise Problem("invalid_request", LARGE)
     if len(found) == 1:

@@ -23,6 +23,7 @@ DONE: Mapping[str, str] = {
     "mode-live": "You are in live mode.",
     "mode-test": "You are in test mode.",
     "organisation": "You are now in this organisation.",
+    "not-a-draft": "This document is not a draft any more: its fields stay where they are.",
     "ready": "Everything is set up.",
     "draft-saved": "The draft is saved.",
     "file-replaced": "The file is replaced.",
@@ -57,7 +58,10 @@ COUNTED: Mapping[str, tuple[str, str]] = {
     "documents-remind": ("The reminder is on its way.", "Reminders for {} documents are on their way."),
     "documents-cancel": ("The document is cancelled.", "{} documents are cancelled."),
     "documents-delete": ("The document is deleted.", "{} documents are deleted."),
-    "documents-seal": ("The seal is tried again now.", "The seals of {} documents are tried again now."),
+    "documents-retry-seal": (
+        "The seal is tried again now.",
+        "The seals of {} documents are tried again now.",
+    ),
 }
 
 

@@ -76,7 +76,7 @@ async function send() {
   const answer = await post(sent);
   if (answer.ok) return taken(await answer.json(), sent);
   dirty = true;
-  if (answer.status === 401) return stop((await answer.json()).error.message, "What you typed stays here. Sign in again, and it is saved.", `/sign-in?next=${home}/edit`, "Sign in");
+  if (answer.type === "opaqueredirect") return stop("You are signed out", "What you typed stays here. Sign in again, and it is saved.", `/sign-in?next=${home}/edit`, "Sign in");
   if (answer.status === 400 && lost < 2 && (await renew(form))) return retry(0);
   if (answer.status === 409 && (await answer.json()).conflict) return compare();
   if (answer.status >= 400 && answer.status < 429) return stop("This draft can no longer be changed", "It was sent or discarded meanwhile. What you typed stays on this page until you leave it.", home, "Open the document");

@@ -87,7 +87,8 @@ document.addEventListener("submit", (event) => {
   const button = event.submitter;
   if (button?.dataset.busy) {
     button.setAttribute("aria-busy", "true");
-    [...button.childNodes].find((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()).data =
+    const label = button.querySelector("span") ?? button;
+    [...label.childNodes].find((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()).data =
       button.dataset.busy;
   }
 });

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from esign.core.document import Mode, Status
 from esign.core.instant import DAY, to_datetime
 from esign.core.member import MemberRole
 from esign.demo import contract
+from esign.pdf.workers import Workers
+from esign.store import documents
+from esign.web.office.document.page import missing
 from esign.web.office.document.timeline import SENTENCES
 from tests.factories import an_organisation, store_organisation
 from tests.web.office.documents import (
@@ -205,6 +209,18 @@ async def test_a_draft_says_what_it_lacks(office: Office) -> None:
     assert "At least one recipient must be a signer." in (await visitor.get(at(reader))).said
 
 
+@pytest.mark.parametrize(
+    "workers", [Workers(command=("false",)), Workers(wall_seconds=0)], ids=["none", "slow"]
+)
+async def test_a_draft_is_shown_where_its_fonts_cannot_be_asked(office: Office, workers: Workers) -> None:
+    field = {"type": "text", "page": 1, "x": 1, "y": 1, "value": "Hello"}
+    id = await office.site.api.create(recipients=[{**THREE[0], "fields": [field], "role": "approver"}])
+    draft = await documents.get(office.runtime.db, id)
+    lacking = await missing(replace(office.runtime, pdf=workers), draft)
+    await workers.close()
+    assert lacking == ["At least one recipient must be a signer."]
+
+
 async def test_a_refused_address_is_what_comes_next(office: Office) -> None:
     visitor = await office.signed_in("Maren")
     test = await office.site.key(mode=Mode.TEST)
@@ -235,9 +251,9 @@ async def test_a_reminder_goes_to_those_who_were_ticked_with_the_message(office:
     document = await office.site.api.sent(recipients=[THREE[0], {**THREE[1], "order": 1}])
     await office.site.work("mail")
     bo = (await office.site.api.get(document))["recipients"][1]["id"]
-    assert (
-        "Choose at least one recipient." in (await visitor.post(at(document, "remind"), choice="some")).said
-    )
+    nobody = await visitor.post(at(document, "remind"), choice="some")
+    assert "Choose at least one recipient." in nobody.said
+    office.clock.advance(minutes=2)  # the newest mail is told by its time
     answer = await visitor.post(
         at(document, "remind"), {"choice": "some", bo: "on", "message": "Any\r\nday."}
     )

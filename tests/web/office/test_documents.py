@@ -291,7 +291,7 @@ async def test_a_role_is_offered_what_it_may_do(office: Office, role: MemberRole
     await everything(office)
     page = await person.get("/documents")
     works = role is not MemberRole.VIEWER
-    for deed in ("remind", "cancel", "delete", "seal"):
+    for deed in ("remind", "cancel", "delete", "retry-seal"):
         assert (f"/selection/{deed}" in page.text) is works, deed
     assert "/selection/download" in page.text
     assert row(page, "one left").endswith("Remind" if works else "Open")

@@ -58,8 +58,8 @@ async def test_a_question_says_for_how_many_it_works_and_why_not_for_the_rest(of
     assert "It works for 1 of the 4 that you chose." in page.said
     assert listed(page) == [
         "out",
-        "the draft Nobody is asked to sign it now.",
-        "the end Nobody is asked to sign it now.",
+        "the draft The document is not out for signature, so this does not work now.",
+        "the end The document is not out for signature, so this does not work now.",
         "A document It is not there any more.",
     ]
     assert page.value("ids") == sent and page.value("back") == BACK
@@ -67,7 +67,7 @@ async def test_a_question_says_for_how_many_it_works_and_why_not_for_the_rest(of
     assert page.title == "Cancel 1 document?" and len(listed(page)) == 3
     page = await asked(ada, "delete", draft, sent, done)
     assert page.title == "Delete 2 documents for good?"
-    assert listed(page)[2] == "out It is out for signature or being sealed. Cancel it first."
+    assert listed(page)[2] == "out The document is under way. Cancel it first, or wait until it is sealed."
     page = await asked(ada, "cancel", draft)
     assert (
         page.title == "Nothing here can be cancelled" and "<form class" not in page.text.partition("<main")[2]
@@ -106,7 +106,7 @@ async def test_what_was_not_done_is_told_with_its_reason(office: Office) -> None
     done = await answer(ada, page, "cancel")
     assert done.status == 200 and done.title == "1 of 3 cancelled"
     assert listed(done) == [
-        "first Nobody is asked to sign it now.",
+        "first The document is not out for signature, so this does not work now.",
         "A document It is not there any more.",
         "third",
     ]
@@ -123,7 +123,11 @@ async def test_who_was_reminded_within_the_hour_is_left_in_peace(office: Office)
     assert (await ada.post("/selection/remind", ids=id)).to.startswith("/documents?done=documents-remind")
     page = await ada.post("/selection/remind", ids=id)
     assert page.title == "Nothing was reminded"
-    assert listed(page) == ["agreement Everybody who is waited for was reminded within the last hour."]
+    [told] = listed(page)
+    assert (
+        told
+        == "agreement The last reminder left less than an hour ago. The next one can leave in 60 minutes."
+    )
     assert (await asked(ada, "remind", id)).title == "Nobody can be reminded now"
 
 
@@ -131,14 +135,18 @@ async def test_what_is_kept_by_the_settings_says_until_when(office: Office) -> N
     ada = await office.signed_in("Ada")
     done = await office.site.completed()
     await office.site.api.ok("PATCH", "/settings", {"retainCompletedDays": 10})
-    assert listed(await asked(ada, "delete", done)) == ["agreement It is kept until 1 Dec 2026."]
+    assert listed(await asked(ada, "delete", done)) == [
+        "agreement Your organisation keeps completed documents. This one can be deleted on 1 Dec 2026."
+    ]
     assert (await ada.post("/selection/delete", ids=done)).title == "Nothing was deleted"
 
 
 async def test_a_failed_seal_is_tried_again_from_its_row(office: Office) -> None:
     ada = await office.signed_in("Ada")
     id = await office.site.api.sent()
-    assert listed(await ada.post("/selection/seal", ids=id)) == ["agreement Its seal has not failed."]
+    assert listed(await ada.post("/selection/retry-seal", ids=id)) == [
+        "agreement There is no failed seal to try again."
+    ]
     site = office.site
     sound = site.runtime.credentials[Mode.LIVE]
     site.runtime.credentials[Mode.LIVE] = replace(sound, key_der=site.runtime.credentials[Mode.TEST].key_der)  # type: ignore[index]
@@ -147,7 +155,9 @@ async def test_a_failed_seal_is_tried_again_from_its_row(office: Office) -> None
     site.runtime.credentials[Mode.LIVE] = sound  # type: ignore[index]
     page = await ada.get("/documents?view=attention")
     assert "Seal delayed" in page.said
-    assert (await ada.post("/selection/seal", ids=id)).to == "/documents?done=documents-seal&number=1"
+    assert (
+        await ada.post("/selection/retry-seal", ids=id)
+    ).to == "/documents?done=documents-retry-seal&number=1"
     await site.work("seal")
     assert await site.api.status(id) == "completed"
     assert "All is well" in (await ada.get("/documents?view=attention")).said
@@ -176,7 +186,7 @@ async def test_nobody_reaches_what_is_of_another_organisation_or_mode(office: Of
     ids = await three(office)
     other = await store_organisation(office.runtime.db, an_organisation(id="org_other"))
     bo = await office.signed_in("Bo", MemberRole.OWNER, other.id)
-    for deed in ("remind", "cancel", "delete", "seal"):
+    for deed in ("remind", "cancel", "delete", "retry-seal"):
         page = await bo.post(f"/selection/{deed}", ids=" ".join(ids))
         assert listed(page) == ["A document It is not there any more."] * 3
     assert (await bo.post("/selection/download", ids=" ".join(ids))).status == 404
@@ -191,7 +201,7 @@ async def test_a_viewer_downloads_and_does_nothing_else(office: Office) -> None:
     for deed in ("remind", "cancel", "delete"):
         assert (await asked(vi, deed, draft, sent, done)).status == 403
         assert (await vi.post(f"/selection/{deed}", ids=f"{draft} {sent} {done}")).status == 403
-    assert (await vi.post("/selection/seal", ids=done)).status == 403
+    assert (await vi.post("/selection/retry-seal", ids=done)).status == 403
     assert (await asked(vi, "download", draft, done)).title == "Download 2 documents?"
     assert await office.site.api.status(sent) == "sent"
 

@@ -73,8 +73,8 @@ class Visitor:
         self.token: str | None = None
         self.csrf = ""
 
-    async def get(self, path: str) -> Page:
-        return await self._ask("GET", path)
+    async def get(self, path: str, headers: Mapping[str, str] | None = None) -> Page:
+        return await self._ask("GET", path, headers)
 
     async def post(
         self,

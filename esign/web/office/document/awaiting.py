@@ -19,7 +19,10 @@ SOON = 3 * DAY
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A link, or where `form` is given a form with these fields; `work`: only for those who may do such."""
+    """A link, or where `form` is given a form with these fields; `work`: only for those who may do such.
+
+    `ask`: it leads to a question.
+    """
 
     words: str
     to: str
@@ -27,6 +30,7 @@ class Button:
     form: Mapping[str, str] | None = None
     busy: str = ""
     work: bool = True
+    ask: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +92,12 @@ def undelivered(scene: Scene, recipient: Recipient) -> Next:
     words = Markup("Nothing reached <bdi>{}</bdi>. Correct the address, and a new invitation leaves at once.")
     to = f"{scene.home}/recipients/{recipient.id}"
     title = Markup("The address of {} was refused").format(name(recipient))
-    button = Button("Correct the address", to, "edit")
+    button = Button("Correct the address", to, "edit", ask=True)
     return Next(title, words.format(recipient.email), "warn", "fail", (button,))
 
 
 def link(scene: Scene, recipient: Recipient) -> Button:
-    return Button("Signing link", f"{scene.home}/recipients/{recipient.id}/link", "link")
+    return Button("Signing link", f"{scene.home}/recipients/{recipient.id}/link", "link", ask=True)
 
 
 def reminder(scene: Scene, waiting: Sequence[Recipient]) -> Button:

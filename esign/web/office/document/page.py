@@ -1,5 +1,6 @@
 """The page of one document, and the short answer by which an open page learns that something happened."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,9 +10,11 @@ from esign.actions import printing, testmail
 from esign.core import lifecycle, renewing, retention
 from esign.core.audit import Entry
 from esign.core.document import Actor, Document, Mode, Status
-from esign.core.errors import Detail, Problem
+from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
 from esign.core.user import Act, may
+from esign.pdf.workers import WorkerFailed
+from esign.runtime import Runtime
 from esign.store import documents, events, outbox
 from esign.web.office.call import Call
 from esign.web.office.document import awaiting, possible
@@ -106,10 +109,7 @@ def sender(by: Actor) -> str:
 
 
 async def scene(call: Call, document: Document, trail: list[Entry]) -> awaiting.Scene:
-    runtime, missing = call.runtime, list[str]()
-    if document.status is Status.DRAFT:
-        details: list[Detail] = [*lifecycle.not_ready(document), *await printing.problems(runtime, document)]
-        missing = awaiting.said_missing(document, [detail.message for detail in details])
+    runtime = call.runtime
     names = {recipient.id: recipient.name for recipient in document.recipients}
     asked = {line.recipient_id for line in trail if line.type == renewing.ASKED}
     return awaiting.Scene(
@@ -117,9 +117,17 @@ async def scene(call: Call, document: Document, trail: list[Entry]) -> awaiting.
         times_of(call),
         runtime.clock.now(),
         await outbox.seal_due(runtime.db, document.id) if document.status is Status.SEALING else None,
-        missing,
+        await missing(runtime, document) if document.status is Status.DRAFT else (),
         [name for id, name in names.items() if id in asked],
     )
+
+
+async def missing(runtime: Runtime, draft: Document) -> list[str]:
+    """What a draft lacks; sending asks once more what can be printed, where that cannot be found out now."""
+    details = lifecycle.not_ready(draft)
+    with suppress(WorkerFailed, Problem):
+        details += await printing.problems(runtime, draft)
+    return awaiting.said_missing(draft, [detail.message for detail in details])
 
 
 def kept(problem: Problem | None, call: Call, document: Document) -> str | None:

@@ -95,20 +95,12 @@ async def change(call: Call) -> Response:
     body = {name: text for name, text in typed(call).items() if draft or name in CORRECTED}
     if draft and not call.form.get("locale"):
         body["locale"] = None
-    if keeps_code(one, body):
-        del body["authentication"]
     now, vault = call.runtime.clock.now(), call.runtime.vault
     members = taken(RecipientChange, body).members(now, vault)
     check, seen = checking(call.runtime.config.limits.fields), revision(call) if draft else None
     with telling(call, document, {"accessCode": "", **body}):
         await editing.change_recipient(call.runtime, asking(call, document, seen), one.id, members, check)
     return call.go(home(document.id), "recipient-changed" if draft else "corrected")
-
-
-def keeps_code(one: Recipient, body: dict[str, Any]) -> bool:
-    """Whether the code agreed upon stays: it is asked for as before, and no other was typed."""
-    same = body.get("authentication") == one.authentication
-    return same and "accessCode" not in body
 
 
 # ---------- signing links ----------
