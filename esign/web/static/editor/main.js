@@ -35,5 +35,8 @@ function unfold(open) {
   pages.setAttribute("aria-expanded", open);
 }
 pages.addEventListener("click", () => unfold(thumbs.hidden));
+thumbs.addEventListener("click", (event) => {
+  if (event.target.closest("a") && getComputedStyle(thumbs).position === "absolute") unfold(false); // it lies over the pages
+});
 unfold(sheets.length > 1 && matchMedia("(min-width: 1180px)").matches);
 body.dataset.ready = "yes"; // from here on nothing that is pressed gets lost
