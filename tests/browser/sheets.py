@@ -28,11 +28,20 @@ class Sheet:
         return alike.ink(self.bare, self.written)
 
 
+# Pages look for a sharper picture 80 ms after something moved, and put it in once it has come.
+RESTED = """async (number) => {
+  const pictures = () => [...document.querySelectorAll(`#page-${number} > img`)], before = pictures();
+  await new Promise((then) => setTimeout(then, 300));
+  const there = (img) => img.complete && !img.src.startsWith("data:") && !("wanted" in img.dataset);
+  return pictures().every((img, at) => img === before[at] && there(img));
+}"""
+
+
 def seen(page: Page, number: int, scale: int) -> Sheet:
     """As the browser shows it, with so many dots to its pixel."""
     sheet = page.locator(f"#page-{number}")
     sheet.scroll_into_view_if_needed()
-    page.wait_for_function(f"document.querySelector('#page-{number} img').complete")
+    page.wait_for_function(RESTED, arg=number)
     return Sheet(*(picture(page, sheet, style, scale) for style in (ALONE + BARE, ALONE)))
 
 

@@ -46,6 +46,7 @@ async def show(call: Call) -> Response:
         first=paging.AFTER not in call.request.query_params,
         active=await keys.count_active(call.runtime, organisation),
         most=call.runtime.config.limits.api_keys,
+        unused_end=call.runtime.config.keys.revoke_unused,
         planned=may_use_api(accounts.plan_of(organisation, call.runtime.config)),
     )
 

@@ -43,7 +43,8 @@ function dress(row) {
   const name = called(row);
   row.dataset.role = control(row, "role").value;
   $("[data-more]", row).setAttribute("aria-label", `More for ${name}`);
-  $("[data-proof]", row).textContent = control(row, "authentication").selectedOptions[0].textContent;
+  const [proof] = control(row, "authentication").selectedOptions;
+  $("[data-proof]", row).textContent = proof.text[0].toLowerCase() + proof.text.slice(1);
 }
 
 // ---------- coming and going ----------
