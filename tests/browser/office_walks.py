@@ -119,6 +119,16 @@ def a_document(title: str, *questions: str) -> Walk:
     return stops
 
 
+def verify(page: Page, office: Office) -> Stops:
+    """What becomes of each kind of file is looked at in test_verify."""
+    office.go(page, "/verify")
+    yield "page"
+    file = {"name": "minutes.pdf", "mimeType": "application/pdf", "buffer": contract.pdf()}
+    page.locator("#file").set_input_files(file)  # type: ignore[arg-type]
+    page.get_by_role("heading", name="Not sealed").wait_for()
+    yield "result"
+
+
 OFFICE: dict[str, Walk] = {
     "office-new": at("/documents/new"),
     **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
@@ -146,6 +156,7 @@ OFFICE: dict[str, Walk] = {
     "office-outbox": at("/settings/outbox"),
     "office-usage": at("/settings/usage"),
     "office-seal": at("/settings/seal"),
+    "office-verify": verify,
     "office-webhooks": at("/settings/webhooks"),
     "office-webhook-new": at("/settings/webhooks/new"),
 }
