@@ -1,6 +1,5 @@
 """People and message of a draft: the page that saves itself, and the button that does the same without a script."""
 
-from itertools import count
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
@@ -9,6 +8,7 @@ from esign.actions import ending
 from esign.core.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
+from esign.entropy import new_id
 from esign.web.office.call import Call
 from esign.web.office.draft import sheet as sheets
 from esign.web.office.draft.outline import outline
@@ -84,8 +84,9 @@ def rows(document: Document, sheet: Sheet, *, more: bool) -> list[dict[str, Any]
     known = {recipient.id: recipient for recipient in document.recipients}
     shown = [row(key, texts, known.get(key)) for key, texts in sheet.rows.items()]
     if more or not shown:
-        free = next(name for n in count(1) if (name := f"new{n}") not in sheet.rows)
-        shown.append(row(free, dict.fromkeys(sheets.ROW, "") | sheets.NEW, None))
+        shown.append(
+            row(new_id("new", document.updated_at), dict.fromkeys(sheets.ROW, "") | sheets.NEW, None)
+        )
     return shown
 
 

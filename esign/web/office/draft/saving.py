@@ -1,14 +1,18 @@
 """Saving a draft as its form has it: what can be taken is taken, and the rest gets a sentence at its field."""
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import orjson
 
 from esign.actions import documents, editing, settings
 from esign.actions.editing import Asking, Changes
 from esign.core import lifecycle
-from esign.core.document import Document, Status
+from esign.core.document import Document, Recipient, Status
 from esign.core.errors import Detail, Problem
+from esign.entropy import id_of
+from esign.vault import Vault
 from esign.web.api.documents import edited
 from esign.web.api.edit_requests import EditDocument, merged
 from esign.web.office.call import Call
@@ -20,6 +24,8 @@ from esign.web.validation import check
 
 AGAIN = 3
 CHOOSE = "choose-"
+MADE_UP = re.compile(r"new\w{12,}")  # the name of a new row that no other page has
+PURPOSE = "draft-row"
 NO_CODE = "Agree on a code with them, and enter it here."
 
 
@@ -53,18 +59,34 @@ async def save(call: Call, mine: Sheet, seen: Sheet) -> Saved:
     for _ in range(AGAIN):
         document = await draft(call)
         theirs = sheets.of_document(document)
-        found = merge(seen, chosen(mine, theirs, choices), theirs)
+        there = stored_before(mine, document, call.runtime.vault)
+        found = merge(seen, chosen(sheets.renamed(mine, there), theirs, choices), theirs)
         if found.conflicts:
-            return Saved(document, found)
+            return Saved(document, found, ids=there)
         try:
-            return await stored(call, document, found)
+            return await stored(call, document, found, there)
         except Problem as problem:
             if problem.code != "revision_mismatch":
                 raise
     raise Problem("revision_mismatch")
 
 
-async def stored(call: Call, document: Document, found: Merge) -> Saved:
+def stored_before(mine: Sheet, document: Document, vault: Vault) -> dict[str, str]:
+    """The ids of new rows that are there already, since the answer to them was lost on its way."""
+    known = {recipient.id for recipient in document.recipients}
+    ids = {key: id for key in mine.rows if (id := id_for(key, document, vault)) is not None}
+    return {key: id for key, id in ids.items() if id in known}
+
+
+def id_for(key: str, document: Document, vault: Vault) -> str | None:
+    """What a new row becomes however often it is sent; None where its name may be that of another page's."""
+    if not MADE_UP.fullmatch(key):
+        return None
+    mac = vault.mac(PURPOSE, f"{document.id} {key}".encode())
+    return id_of("rcp", document.created_at, int.from_bytes(mac[:10]))
+
+
+async def stored(call: Call, document: Document, found: Merge, there: dict[str, str]) -> Saved:
     """Saved without whatever is refused; raises `revision_mismatch` where somebody was faster."""
     body, wrong, texts = sheets.body_of(found.sheet, document), dict[str, str](), found.sheet.flat()
     after = None
@@ -83,7 +105,7 @@ async def stored(call: Call, document: Document, found: Merge) -> Saved:
     new = [key for key, entry in (body.rows or {}).items() if "id" not in entry]
     known = {recipient.id for recipient in document.recipients}
     made = [recipient.id for recipient in after.recipients if recipient.id not in known]
-    return Saved(after, found, wrong, dict(zip(new, made, strict=True)))
+    return Saved(after, found, wrong, there | dict(zip(new, made, strict=True)))
 
 
 async def edit(call: Call, document: Document, body: Body) -> Document:
@@ -91,17 +113,25 @@ async def edit(call: Call, document: Document, body: Body) -> Document:
     wanted = body.json()
     if not wanted:
         return document
-    given, limits = check(EditDocument, wanted), call.runtime.config.limits
+    given, limits, vault = check(EditDocument, wanted), call.runtime.config.limits, call.runtime.vault
+    listed = merged(given.recipients, call.runtime.clock.now(), vault, limits.recipients, limits.fields)
+
+    def recipients(document: Document) -> tuple[Recipient, ...]:
+        return named(listed(document), body, document, vault)
+
     changes = Changes(
         members=edited(await settings.read(call.runtime, call.owner), given),
-        recipients=None
-        if body.rows is None
-        else merged(
-            given.recipients, call.runtime.clock.now(), call.runtime.vault, limits.recipients, limits.fields
-        ),
+        recipients=None if body.rows is None else recipients,
     )
     asking = Asking(call.owner, document.id, call.actor, call.origin, document.revision)
     return await editing.edit(call.runtime, asking, changes)
+
+
+def named(people: Sequence[Recipient], body: Body, document: Document, vault: Vault) -> tuple[Recipient, ...]:
+    """Whoever is new with the id that follows from the name of their row."""
+    rows = (body.rows or {}).items()
+    ids = [None if "id" in entry else id_for(key, document, vault) for key, entry in rows]
+    return tuple(replace(one, id=id or one.id) for one, id in zip(people, ids, strict=True))
 
 
 def sentence(place: str, detail: Detail, texts: dict[str, str]) -> str:

@@ -98,6 +98,12 @@ def lines(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
+def renamed(sheet: Sheet, ids: Mapping[str, str]) -> Sheet:
+    """By other names; a row that had such a name already gives way."""
+    gone = set(ids.values())
+    return Sheet(sheet.top, {ids.get(key, key): row for key, row in sheet.rows.items() if key not in gone})
+
+
 # ---------- the order of the rows ----------
 
 
