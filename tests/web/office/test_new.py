@@ -594,3 +594,11 @@ async def test_a_recipient_whose_answer_was_lost_is_stored_once(office: Office) 
     assert (await by_script(ada, path, twice))[1]["ids"] == {one: found[0]["id"]}
     names = [r["name"] for r in (await stored(office, path))["recipients"]]
     assert sorted(names) == ["Ada L.", "Bo Weber", "Bo Weber"]
+
+
+async def test_thousands_of_rows_are_refused_before_each_is_looked_at(office: Office) -> None:
+    ada = await enter(office, "Ada")
+    path = await uploaded(ada)
+    rows = {f"name-k{n}": "Somebody" for n in range(4_900)}
+    status, told = await by_script(ada, path, await opened(ada, path) | rows)
+    assert status == 400 and "at most" in told["error"]["message"]

@@ -9,6 +9,7 @@ from esign.core.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
 from esign.entropy import new_id
+from esign.web.api.document_requests import MOST_RECIPIENTS
 from esign.web.office.call import Call
 from esign.web.office.draft import sheet as sheets
 from esign.web.office.draft.outline import outline
@@ -39,6 +40,7 @@ FIELDS = {
 }
 ON = {"next": "/documents/{id}/fields", "review": "/documents/{id}/review", "leave": "/documents"}
 CONFLICT, UNPROCESSABLE = 409, 422
+MOST = 2 * MOST_RECIPIENTS  # more is no typing: what is wrong with each is not looked for
 UNSENT = ("csrf", "do", "sure")
 
 
@@ -103,6 +105,8 @@ async def store(call: Call) -> Response:
     """Saved, and on to where the button leads; the script, which sends the same form, is told what became of it."""
     document = await draft(call)
     mine, act = sheets.of_form(call.form), call.form.get("do", "")
+    if len(mine.rows) > MOST:
+        raise Problem("invalid_request", f"A form takes at most {MOST} recipients.")
     name, _, key = act.partition("-")
     if (question := asked(call, document, name, key)) is not None:
         return question
