@@ -1,6 +1,7 @@
 """Signing in and out: what is told to whom, how often it may be tried, and how long it lasts."""
 
 import pyotp
+import pytest
 from starlette.responses import Response
 
 from esign.actions import factors, sessions, users
@@ -197,6 +198,23 @@ async def test_the_mode_is_chosen_and_seen_on_every_page(office: Office) -> None
     assert (await visitor.post("/mode", mode="other")).status == 400
     await visitor.post("/mode", mode="live")
     assert "Nothing here has legal effect" not in (await visitor.get("/account")).said
+
+
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        ("/documents", "/documents?"),
+        ("/documents/doc_1/recipients/rcp_1", "/documents?"),
+        ("/documents?view=draft", "/documents?view=draft&"),
+        ("/settings/webhooks/whk_1/edit", "/settings/webhooks?"),
+        ("/settings/webhooks/new", "/settings/webhooks/new?"),
+        ("/nowhere", "/?"),
+        ("//evil.example/documents", "/?"),
+    ],
+)
+async def test_the_other_mode_begins_where_there_is_something(office: Office, here: str, there: str) -> None:
+    visitor = await office.signed_in("Ada")
+    assert (await visitor.post("/mode", mode="test", next=here)).to == f"{there}done=mode-test"
 
 
 async def test_somebody_of_two_organisations_goes_from_one_to_the_other_and_to_no_third(
