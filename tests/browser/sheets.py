@@ -33,7 +33,10 @@ RESTED = """async (number) => {
   const pictures = () => [...document.querySelectorAll(`#page-${number} > img`)], before = pictures();
   await new Promise((then) => setTimeout(then, 300));
   const there = (img) => img.complete && !img.src.startsWith("data:") && !("wanted" in img.dataset);
-  return pictures().every((img, at) => img === before[at] && there(img));
+  if (!pictures().every((img, at) => img === before[at] && there(img))) return false;
+  await Promise.all(before.map((img) => img.decode())); // else it may be painted later than what lies above it
+  for (const frame of "12") await new Promise(requestAnimationFrame);
+  return true;
 }"""
 
 
