@@ -1,6 +1,8 @@
-"""Saving a draft as its form has it: what can be taken is taken, and the rest gets a sentence at its field."""
+"""Saving a form of a draft or template: what can be taken is taken, and the rest gets a sentence at its field."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 import orjson
 
@@ -14,7 +16,7 @@ from esign.web.api.edit_requests import EditDocument, merged
 from esign.web.office.call import Call
 from esign.web.office.draft import sheet as sheets
 from esign.web.office.draft.merging import Merge, chosen, merge
-from esign.web.office.draft.sheet import Body, Sheet
+from esign.web.office.draft.sheet import DRAFT, Shape, Sheet
 from esign.web.office.forms import EMPTY
 from esign.web.validation import check
 
@@ -22,15 +24,27 @@ AGAIN = 3
 CHOOSE = "choose-"
 NO_CODE = "Agree on a code with them, and enter it here."
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
-class Saved:
-    """The draft as it is stored now, `sheet` as the form should show it, and a sentence for what was not saved.
+class Kind(Generic[T]):
+    """What a form changes: how it is read, how it stands in a form, and what the body of a PATCH does to it."""
 
-    With conflicts nothing was saved. `ids` are those of recipients who were new, by the names of their rows.
+    shape: Shape
+    read: Callable[[Call], Awaitable[T]]
+    sheet: Callable[[T], Sheet]
+    edit: Callable[[Call, T, dict[str, Any]], Awaitable[T]]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved(Generic[T]):
+    """What is stored now, `sheet` as the form should show it, and a sentence for what was not saved.
+
+    With conflicts nothing was saved. `ids` are those of rows that were new, by the names that the page gave them.
     """
 
-    document: Document
+    stored: T
     merge: Merge
     wrong: dict[str, str] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
@@ -47,61 +61,63 @@ async def draft(call: Call) -> Document:
     return found
 
 
-async def save(call: Call, mine: Sheet, seen: Sheet) -> Saved:
+async def save(call: Call, kind: Kind[T], mine: Sheet, seen: Sheet) -> Saved[T]:
     """`mine` put together with what others changed since `seen`."""
     choices = {name.removeprefix(CHOOSE): text for name, text in call.form.items() if name.startswith(CHOOSE)}
     for _ in range(AGAIN):
-        document = await draft(call)
-        theirs = sheets.of_document(document)
+        before = await kind.read(call)
+        theirs = kind.sheet(before)
         found = merge(seen, chosen(mine, theirs, choices), theirs)
         if found.conflicts:
-            return Saved(document, found)
+            return Saved(before, found)
         try:
-            return await stored(call, document, found)
+            return await stored(call, kind, before, found)
         except Problem as problem:
             if problem.code != "revision_mismatch":
                 raise
     raise Problem("revision_mismatch")
 
 
-async def stored(call: Call, document: Document, found: Merge) -> Saved:
+async def stored(call: Call, kind: Kind[T], before: T, found: Merge) -> Saved[T]:
     """Saved without whatever is refused; raises `revision_mismatch` where somebody was faster."""
-    body, wrong, texts = sheets.body_of(found.sheet, document), dict[str, str](), found.sheet.flat()
+    old = kind.sheet(before)
+    body = sheets.body_of(found.sheet, old, kind.shape)
+    wrong, texts = dict[str, str](), found.sheet.flat()
     after = None
     while after is None:
+        wanted = body.json()
         try:
-            after = await edit(call, document, body)
+            after = await kind.edit(call, before, wanted) if wanted else before
         except Problem as problem:
             if problem.code != "invalid_request" or not problem.details:
                 raise
-            before = orjson.dumps(body.json())
+            tried = orjson.dumps(wanted)
             for place, detail in [(body.place(one.path), one) for one in problem.details]:
                 wrong.setdefault(place, sentence(place, detail, texts))
                 body.drop(place)
-            if orjson.dumps(body.json()) == before:
-                raise
+            if orjson.dumps(body.json()) == tried:  # two that do not go together, one of which is as it was
+                return Saved(before, found, wrong)
     new = [key for key, entry in (body.rows or {}).items() if "id" not in entry]
-    known = {recipient.id for recipient in document.recipients}
-    made = [recipient.id for recipient in after.recipients if recipient.id not in known]
+    made = [key for key in kind.sheet(after).rows if key not in old.rows]
     return Saved(after, found, wrong, dict(zip(new, made, strict=True)))
 
 
-async def edit(call: Call, document: Document, body: Body) -> Document:
+async def edit(call: Call, document: Document, wanted: dict[str, Any]) -> Document:
     """What PATCH does (contract 3.2), with the same schema."""
-    wanted = body.json()
-    if not wanted:
-        return document
     given, limits = check(EditDocument, wanted), call.runtime.config.limits
     changes = Changes(
         members=edited(await settings.read(call.runtime, call.owner), given),
         recipients=None
-        if body.rows is None
+        if "recipients" not in given.model_fields_set
         else merged(
             given.recipients, call.runtime.clock.now(), call.runtime.vault, limits.recipients, limits.fields
         ),
     )
     asking = Asking(call.owner, document.id, call.actor, call.origin, document.revision)
     return await editing.edit(call.runtime, asking, changes)
+
+
+DRAFTS = Kind(DRAFT, draft, sheets.of_document, edit)
 
 
 def sentence(place: str, detail: Detail, texts: dict[str, str]) -> str:
