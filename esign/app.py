@@ -147,7 +147,7 @@ class App:
                 *sheet.routes(lettering),
                 *handoff.routes(handing, pages),
                 *renewal.routes(renewing),
-                *home.routes(runtime, pages),
+                *home.routes(runtime),
                 *office_routes(runtime, pages, uploads),
                 *reference.routes(runtime, pages),
                 *downloads.routes,

@@ -49,15 +49,15 @@ def beside(browser: Browser, folder: Path, names: list[str]) -> None:
 
 def office(browser: Browser, folder: Path, names: list[str]) -> None:
     """Each walk finds the office as it was: none changes what another looks at."""
-    visit = Visits(browser)
-    with TemporaryDirectory() as data, a_stage(Path(data), {"name": "Alder & Finch"}) as stage, visit.open:
+    with TemporaryDirectory() as data, a_stage(Path(data), {"name": "Alder & Finch"}) as stage:
         place = an_office_of(stage)
         for name in names:
             for width, height in SIZES.items():
-                start = f"{stage.site.base}/account"
-                page = visit.at(start, width=width, height=height, storage_state=place.state)
-                for stop in OFFICE[name](page, place):
-                    take(page, folder / f"{name}-{stop}-{width}-en")
+                visit, start = Visits(browser), f"{stage.site.base}/account"
+                with visit.open:  # one at a time: a server takes 50 connections of one address
+                    page = visit.at(start, width=width, height=height, storage_state=place.state)
+                    for stop in OFFICE[name](page, place):
+                        take(page, folder / f"{name}-{stop}-{width}-en")
             print(name, flush=True)
 
 

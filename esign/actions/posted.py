@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from esign.actions import copies, mailing, notices
+from esign.actions import copies, mailing, notices, outbox, testmail
 from esign.actions.copies import Copy
 from esign.actions.documents import Owner
 from esign.core.errors import Problem
@@ -19,6 +19,11 @@ class Mail:
 
     posted: Posted
     copy: Copy
+
+    @property
+    def kept(self) -> bool:
+        """Whether it was kept here and sent to nobody."""
+        return self.posted.reply in (outbox.KEPT, testmail.CAPTURED)
 
 
 async def find_page(

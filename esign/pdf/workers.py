@@ -44,7 +44,8 @@ class Workers:
 
     Jobs wait in the order they came. `wall_seconds` and `cpu_seconds` bound one job. A caller that is cancelled takes
     its child with it, so an answer never reaches anybody else. Whoever asks for readers holds `reading` meanwhile,
-    whoever asks while somebody types holds `typing`: one of each at a time, so that seals find a worker.
+    whoever asks while somebody types holds `typing`, whoever asks about a stranger's file holds `checking`: one of each
+    at a time, so that seals find a worker.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Workers:
     ) -> None:
         self.reading = asyncio.Lock()
         self.typing = asyncio.Lock()
+        self.checking = asyncio.Lock()
         self._slots = asyncio.Semaphore(size)
         self._idle_seconds = idle_seconds
         self._wall_seconds = wall_seconds

@@ -196,7 +196,12 @@ def stated(
     status = more.get("status", Status.DRAFT)
     id = new_id("doc", at)
     hashes = [sha256(content) for content in sealed(id)]
-    seal = a_seal(sha256=hashes[0], certificate_sha256=hashes[1], size=len(sealed(id)[0]))
+    seal = a_seal(
+        page_count=draft.page_count + 2,
+        sha256=hashes[0],
+        certificate_sha256=hashes[1],
+        size=len(sealed(id)[0]),
+    )
     times = {
         "created_at": at,
         "updated_at": at,

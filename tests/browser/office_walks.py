@@ -11,7 +11,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from esign.core.document import Document, Status
+from esign.core.document import Document
+from esign.demo import contract
 from tests.browser.furnished import furnish, signed_in
 from tests.browser.stage import Stage
 
@@ -58,14 +59,15 @@ def of_draft(step: str) -> Walk:
 
 
 def editor(page: Page, office: Office) -> Stops:
-    draft = next(one for one in office.documents.values() if one.status is Status.DRAFT)
-    office.go(page, f"/documents/{draft.id}/fields")
+    """A draft of its own, with the people and fields of the sample."""
+    api = office.stage.site.api
+    draft = office.stage.do(api.ok("POST", "/documents", contract.create_body()))["id"]
+    office.go(page, f"/documents/{draft}/fields")
     page.locator("body[data-ready]").wait_for(state="attached")
     yield "page"
-    page.locator("#main").focus()
-    for key in ("s", "Enter"):
-        page.keyboard.press(key)
+    page.locator(".fld").filter(has_text="Signature").first.click()
     yield "one"
+    office.stage.do(api.call("DELETE", f"/documents/{draft}"))
 
 
 def documents(page: Page, office: Office) -> Stops:
@@ -117,6 +119,16 @@ def a_document(title: str, *questions: str) -> Walk:
     return stops
 
 
+def verify(page: Page, office: Office) -> Stops:
+    """What becomes of each kind of file is looked at in test_verify."""
+    office.go(page, "/verify")
+    yield "page"
+    file = {"name": "minutes.pdf", "mimeType": "application/pdf", "buffer": contract.pdf()}
+    page.locator("#file").set_input_files(file)  # type: ignore[arg-type]
+    page.get_by_role("heading", name="Not sealed").wait_for()
+    yield "result"
+
+
 OFFICE: dict[str, Walk] = {
     "office-new": at("/documents/new"),
     **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
@@ -144,6 +156,7 @@ OFFICE: dict[str, Walk] = {
     "office-outbox": at("/settings/outbox"),
     "office-usage": at("/settings/usage"),
     "office-seal": at("/settings/seal"),
+    "office-verify": verify,
     "office-webhooks": at("/settings/webhooks"),
     "office-webhook-new": at("/settings/webhooks/new"),
 }

@@ -30,6 +30,15 @@ def test_fields_and_files_come_apart() -> None:
     assert multipart.parse(quoted, sent) == multipart.parse(MEDIA, sent)
 
 
+def test_a_file_is_whole_wherever_its_pieces_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = b"\r\n--xY\r\n--x\r\r\n-" * 3
+    sent = body(part('name="file"; filename="a; b=\\c.pdf"', content), part('name="csrf"', b"1"))
+    whole = Form({"csrf": "1"}, (SentFile("file", "a; b=\\c.pdf", content),))
+    for size in (1, 2, 3, 7, 64, 2**20):
+        monkeypatch.setattr(multipart, "CHUNK", size)
+        assert multipart.parse(MEDIA, sent) == whole
+
+
 def test_a_form_without_anything_is_one() -> None:
     assert multipart.parse(MEDIA, body()) == Form({}, ())
 
@@ -44,6 +53,10 @@ BROKEN = {
     "twice": body(part('name="a"', b"1"), part('name="a"', b"2")),
     "not text": body(part('name="a"', b"\xff")),
     "too many": body(*(part(f'name="a{n}"', b"") for n in range(101))),
+    "many headers": body(part('name="a"' + "\r\nX: y" * 9, b"1")),
+    "name not text": bytearray(
+        b'--xYz\r\nContent-Disposition: form-data; name="\xff"\r\n\r\n1\r\n--xYz--\r\n'
+    ),
     "long head": body(part(f'name="{"a" * 9000}"', b"1")),
 }
 

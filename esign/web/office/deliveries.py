@@ -17,7 +17,6 @@ from esign.web.api.deliveries import present_attempt
 from esign.web.office import dates, paging
 from esign.web.office.call import Call
 from esign.web.office.forms import EMPTY, Wrong
-from esign.web.office.members import owner
 from esign.web.office.webhooks import HERE, one, row
 
 PER_PAGE = 25
@@ -31,7 +30,7 @@ async def show(call: Call) -> Response:
     status = STATUSES.get(wanted)
     filters = f"deliveries:{hook.id}:{status}"
     found, more = await deliveries.find_page(
-        call.runtime, owner(call), hook.id, PER_PAGE, paging.after(call, filters), status, None
+        call.runtime, call.owner, hook.id, PER_PAGE, paging.after(call, filters), status, None
     )
     queued = call.request.query_params.get("queued", "")
     return call.page(
@@ -50,7 +49,7 @@ async def show(call: Call) -> Response:
 async def show_one(call: Call) -> Response:
     """A delivery with its request and every answer."""
     hook = await one(call)
-    log = await deliveries.read(call.runtime, owner(call), hook.id, call.path["did"])
+    log = await deliveries.read(call.runtime, call.owner, hook.id, call.path["did"])
     return call.page("delivery", row=row(call, hook), attempts=len(DELAYS), **written(hook, log))
 
 
@@ -80,14 +79,14 @@ def vars_of(attempt: Any) -> dict[str, Any]:
 async def redeliver(call: Call) -> Response:
     """One attempt now; the page then shows what came of it."""
     hook, did = await one(call), call.path["did"]
-    after = await deliveries.redeliver(call.runtime, owner(call), hook.id, did)
+    after = await deliveries.redeliver(call.runtime, call.owner, hook.id, did)
     return call.go(f"{HERE}/{hook.id}/deliveries/{did}", outcome(after.last_error))
 
 
 async def test(call: Call) -> Response:
     """A test event is sent now; the page then shows the answer."""
     hook = await one(call)
-    made = await deliveries.test(call.runtime, owner(call), hook.id)
+    made = await deliveries.test(call.runtime, call.owner, hook.id)
     after = await deliveries.find(call.runtime.db, hook.id, made.id)
     return call.go(f"{HERE}/{hook.id}/deliveries/{made.id}", outcome(after.last_error))
 
@@ -121,7 +120,7 @@ async def recover(call: Call) -> Response:
     if since > now:
         raise Wrong({"since": "This time has not come yet."})
     try:
-        queued = await deliveries.recover(call.runtime, owner(call), hook.id, since, now)
+        queued = await deliveries.recover(call.runtime, call.owner, hook.id, since, now)
     except Problem as problem:
         if problem.code != "webhook_disabled":
             raise

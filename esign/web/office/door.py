@@ -22,9 +22,9 @@ from esign.web.office import cookies, forms
 from esign.web.office.call import Call, is_own
 from esign.web.office.forms import Wrong
 from esign.web.office.tries import Tries
-from esign.web.origin import same_origin
+from esign.web.origin import household, same_origin
 from esign.web.pages import Pages
-from esign.web.ratelimit import Uploads
+from esign.web.ratelimit import Uploads, Windows
 
 Handler = Callable[[Call], Awaitable[Response]]
 
@@ -32,6 +32,8 @@ CSRF, PROOF = "csrf", "password-again"
 STALE = "This page was open for long. Please send it once more."
 WRONG_PASSWORD = "This is not your password."  # noqa: S105  (a sentence)
 UNPROCESSABLE = 422
+OF_THE_FILE = ("request_too_large", "rate_limited")
+STRANGERS = "strangers"  # who share a few places among the uploads
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Line:
 
     `fresh`: their password was given a moment ago, or is asked for again. `again`: the page that shows the form with
     what is wrong. `takes`: a plain form, or a large one, with a row for each recipient or with files, which is not
-    read before it is clear who sends it.
+    read before it is clear who sends it. `policy`: how often it may be sent from one address.
     """
 
     method: str
@@ -50,6 +52,7 @@ class Line:
     fresh: bool = False
     again: Handler | None = None
     takes: Literal["form", "rows", "files"] = "form"
+    policy: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class Door:
     pages: Pages
     tries: Tries
     uploads: Uploads
+    windows: Windows
     places: frozenset[str]
 
     def open(self, line: Line) -> Route:
@@ -66,7 +70,7 @@ class Door:
             try:
                 answered = await self._answer(line, call)
             except Problem as problem:
-                answered = as_json(request.scope, problem) if call.wants_json else fault(call, problem)
+                answered = await self._refusal(line, call, problem)
             if call.incoming is not None and call.incoming.too_large:
                 answered = Lingering(answered, call.incoming)
             if call.cookie is not None:
@@ -87,12 +91,36 @@ class Door:
             call.form = await forms.read(call.request, forms.LONG, forms.MANY)
         if line.takes != "files":
             return await self._admitted(line, call)
+        if line.policy is not None:
+            self._count(line.policy, call)
         limit = self.runtime.config.limits.body_mib * 2**20
-        async with self.uploads.place(call.signed.user.id) as place:
+        async with self.uploads.place(call.person.user.id if call.person else STRANGERS) as place:
             call.incoming = Incoming(call.request.scope, call.request.receive)
             sent = await forms.read_files(call.incoming, limit, place)
             call.form, call.files = sent.fields, sent.files
             return await self._admitted(line, call)
+
+    def _count(self, policy: str, call: Call) -> None:
+        standing = self.windows.count(policy, household(call.origin.ip or "local"))
+        if standing is not None and standing.exceeded:
+            sentence = (
+                f"Too many files were sent from your network just now. Try again in {standing.reset} seconds."
+            )
+            raise Problem("rate_limited", sentence, retry_after=standing.reset)
+
+    async def _refusal(self, line: Line, call: Call, problem: Problem) -> Response:
+        """What cannot be done; where it is about the file alone, on the page that it was sent from."""
+        if call.wants_json:
+            return as_json(call.request.scope, problem)
+        if line.takes != "files" or line.again is None or problem.code not in OF_THE_FILE:
+            return fault(call, problem)
+        limits = self.runtime.config.limits
+        too_large = f"The file is too large: up to {limits.file_mib} MB can be sent."
+        call.wrong = {"file": problem.message if problem.code == "rate_limited" else too_large}
+        answer = await line.again(call)
+        answer.status_code = problem.status
+        answer.headers.update(dict(errors.headers(problem)))
+        return answer
 
     async def _admitted(self, line: Line, call: Call) -> Response:
         if line.method == "POST" and line.needs is not None:

@@ -9,7 +9,6 @@ from esign.core.instant import DAY
 from esign.store.outbox import KEPT
 from esign.web.office import paging
 from esign.web.office.call import Call
-from esign.web.office.members import owner
 
 PER_PAGE = 50
 UNDELIVERED = "undelivered"
@@ -17,9 +16,9 @@ UNDELIVERED = "undelivered"
 
 async def show(call: Call) -> Response:
     undelivered = call.request.query_params.get("show") == UNDELIVERED
-    filters = f"outbox:{owner(call)}:{undelivered}"
+    filters = f"outbox:{call.owner}:{undelivered}"
     found, more = await posted.find_page(
-        call.runtime, owner(call), PER_PAGE, paging.after(call, filters), undelivered
+        call.runtime, call.owner, PER_PAGE, paging.after(call, filters), undelivered
     )
     return call.page(
         "outbox",
@@ -37,5 +36,5 @@ async def show_one(call: Call) -> Response:
     wanted = call.path["id"]
     if not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 19):
         raise Problem("not_found")
-    mail = await posted.get(call.runtime, owner(call), int(wanted))
+    mail = await posted.get(call.runtime, call.owner, int(wanted))
     return call.page("mail", mail=mail, hidden=HIDDEN)

@@ -31,8 +31,9 @@ from esign.web.office.template import fields as role_fields
 from esign.web.office.template import listing, making, using
 from esign.web.office.template import page as template
 from esign.web.office.tries import Tries
+from esign.web.office.verify import page as verify
 from esign.web.pages import Pages
-from esign.web.ratelimit import Uploads
+from esign.web.ratelimit import Uploads, Windows
 
 TABLE = (
     # the entrance
@@ -81,6 +82,10 @@ TABLE = (
     Line("POST", "/selection/retry-seal", selection.seal, Act.WORK),
     Line("GET", "/selection/download", selection.ask_download, Act.READ),
     Line("POST", "/selection/download", selection.download, Act.READ),
+    # for anybody who holds a sealed PDF
+    Line("GET", "/verify", verify.show),
+    Line("GET", "/verify/{id}", verify.show),
+    Line("POST", "/verify", verify.check, takes="files", again=verify.show, policy="verify"),
     # where the session is
     Line("POST", "/mode", place.mode, Act.READ),
     Line("POST", "/organisation", place.organisation, Act.READ),
@@ -237,6 +242,7 @@ TABLE = (
 
 
 def routes(runtime: Runtime, pages: Pages, uploads: Uploads) -> list[Route]:
+    windows = Windows(runtime.clock, {"verify": runtime.config.limits.verifies_per_minute})
     places = frozenset(line.path for line in TABLE if line.method == "GET")
-    door = Door(runtime, pages, Tries(runtime.clock), uploads, places)
+    door = Door(runtime, pages, Tries(runtime.clock), uploads, windows, places)
     return [door.open(line) for line in TABLE]

@@ -118,7 +118,7 @@ def next_of(document: Document, ill: Trouble | None) -> Next:
     if ill is Trouble.ADDRESS:
         return Next("Correct", page=f"/recipients/{refused(document)[0].id}")
     return {
-        Status.DRAFT: Next("Finish"),
+        Status.DRAFT: Next("Finish", page="/edit"),
         Status.SENT: Next("Remind", Deed.REMIND),
         Status.COMPLETED: Next("Download", "download"),
         Status.DECLINED: Next("See reason"),

@@ -18,7 +18,6 @@ from esign.web.api.settings import ChangeSettings, changes_of, present
 from esign.web.office.arrivals import zones
 from esign.web.office.call import Call
 from esign.web.office.forms import EMPTY, Wrong
-from esign.web.office.members import owner
 from esign.web.signing.page import brand
 from esign.web.validation import check
 
@@ -36,7 +35,7 @@ SURE = "sure"
 
 async def show_organisation(call: Call) -> Response:
     """Who the organisation is, in mails and on signing pages."""
-    found = present(await actions.read(call.runtime, owner(call)))
+    found = present(await actions.read(call.runtime, call.owner))
     known = zones()
     return call.page(
         "organisation",
@@ -54,7 +53,7 @@ async def show_defaults(call: Call) -> Response:
     organisation = call.signed.organisation
     return call.page(
         "defaults",
-        settings=present(await actions.read(call.runtime, owner(call))),
+        settings=present(await actions.read(call.runtime, call.owner)),
         own_expiry=organisation.expires_in_days is not None,
         installed=config,
         test_days=config.test.purge_after_days,
@@ -79,13 +78,13 @@ async def change_defaults(call: Call) -> Response:
 async def shortened(call: Call) -> int | None:
     """After how many days documents that ended are to be deleted, where that is sooner than so far."""
     wanted = checked(call.form).delete_closed_after_days
-    before = (await actions.read(call.runtime, owner(call))).organisation.delete_closed_after_days
+    before = (await actions.read(call.runtime, call.owner)).organisation.delete_closed_after_days
     return wanted if wanted is not None and (before is None or wanted < before) else None
 
 
 async def change(call: Call) -> None:
     try:
-        await actions.change(call.runtime, owner(call), changes_of(checked(call.form)))
+        await actions.change(call.runtime, call.owner, changes_of(checked(call.form)))
     except Problem as problem:
         if not problem.details:
             raise

@@ -15,7 +15,6 @@ from esign.web.api.api_keys import RenameKey
 from esign.web.office import dates, paging, scopes
 from esign.web.office.call import Call
 from esign.web.office.forms import EMPTY, Wrong, checked
-from esign.web.office.members import owner
 from esign.web.office.place import MODES
 
 HERE = "/settings/tokens"
@@ -36,8 +35,8 @@ class Row:
 
 
 async def show(call: Call) -> Response:
-    filters = f"tokens:{owner(call)}"
-    found, more = await keys.find_page(call.runtime, owner(call), PER_PAGE, paging.after(call, filters))
+    filters = f"tokens:{call.owner}"
+    found, more = await keys.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
     organisation = call.signed.organisation
     return call.page(
         "tokens",
@@ -46,6 +45,7 @@ async def show(call: Call) -> Response:
         first=paging.AFTER not in call.request.query_params,
         active=await keys.count_active(call.runtime, organisation),
         most=call.runtime.config.limits.api_keys,
+        unused_end=call.runtime.config.keys.revoke_unused,
         planned=may_use_api(accounts.plan_of(organisation, call.runtime.config)),
     )
 
@@ -155,22 +155,22 @@ def end_of_day(call: Call, now: Instant, latest: Instant | None) -> Instant:
 
 
 async def show_name(call: Call) -> Response:
-    key = await keys.get(call.runtime, owner(call), call.path["id"])
+    key = await keys.get(call.runtime, call.owner, call.path["id"])
     return call.page("token_name", key=key)
 
 
 async def rename(call: Call) -> Response:
-    await keys.get(call.runtime, owner(call), call.path["id"])
-    await keys.rename(call.runtime, owner(call), call.path["id"], checked(RenameKey, call.form).name)
+    await keys.get(call.runtime, call.owner, call.path["id"])
+    await keys.rename(call.runtime, call.owner, call.path["id"], checked(RenameKey, call.form).name)
     return call.go(HERE, "token-named")
 
 
 async def ask(call: Call) -> Response:
     """The question before a token is revoked."""
-    key = await keys.get(call.runtime, owner(call), call.path["id"])
+    key = await keys.get(call.runtime, call.owner, call.path["id"])
     return call.page("token_revoke", key=key)
 
 
 async def revoke(call: Call) -> Response:
-    await keys.revoke(call.runtime, owner(call), call.path["id"])
+    await keys.revoke(call.runtime, call.owner, call.path["id"])
     return call.go(HERE, "token-revoked")

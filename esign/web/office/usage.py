@@ -10,7 +10,6 @@ from esign.actions import usage
 from esign.core.instant import DAY
 from esign.core.usage import Usage
 from esign.web.office.call import Call
-from esign.web.office.members import owner
 
 EPOCH = date(1970, 1, 1)
 SPAN = 365
@@ -29,13 +28,13 @@ class Row:
 
 async def show(call: Call) -> Response:
     today = call.runtime.clock.now() // DAY
-    found = await usage.days(call.runtime, owner(call), today - SPAN, today)
+    found = await usage.days(call.runtime, call.owner, today - SPAN, today)
     dated = [(EPOCH + timedelta(number), used) for number, used in reversed(found)]
     return call.page(
         "usage",
         months=busy(months(dated)),
         days=busy(Row(f"{day.day} {day:%b %Y}", used, n == 0) for n, (day, used) in enumerate(dated[:DAYS])),
-        standing=await usage.standing(call.runtime, owner(call)),
+        standing=await usage.standing(call.runtime, call.owner),
         size=size,
     )
 

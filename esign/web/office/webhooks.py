@@ -16,7 +16,6 @@ from esign.web.api.webhooks import ChangeWebhook, CreateWebhook
 from esign.web.office import events, paging
 from esign.web.office.call import Call
 from esign.web.office.forms import EMPTY, Wrong
-from esign.web.office.members import owner
 from esign.web.validation import check
 
 HERE = "/settings/webhooks"
@@ -53,8 +52,8 @@ def state_of(hook: Webhook) -> State:
 
 
 async def show(call: Call) -> Response:
-    filters = f"webhooks:{owner(call)}"
-    found, more = await webhooks.find_page(call.runtime, owner(call), PER_PAGE, paging.after(call, filters))
+    filters = f"webhooks:{call.owner}"
+    found, more = await webhooks.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
     return call.page(
         "webhooks",
         rows=[row(call, hook) for hook in found],
@@ -65,7 +64,7 @@ async def show(call: Call) -> Response:
 
 async def one(call: Call) -> Webhook:
     """The webhook that the address names."""
-    return await webhooks.get(call.runtime, owner(call), call.path["id"])
+    return await webhooks.get(call.runtime, call.owner, call.path["id"])
 
 
 async def show_new(call: Call) -> Response:
@@ -96,7 +95,7 @@ async def create(call: Call) -> Response:
     given = checked(CreateWebhook, call)
     try:
         hook, secret = await webhooks.create(
-            call.runtime, owner(call), given.url, tuple(given.events), given.description or None
+            call.runtime, call.owner, given.url, tuple(given.events), given.description or None
         )
     except Problem as problem:
         raise told(problem) from None
@@ -108,7 +107,7 @@ async def change(call: Call) -> Response:
     given = checked(ChangeWebhook, call)
     members = {"url": given.url, "events": tuple(given.events), "description": given.description or None}
     try:
-        await webhooks.change(call.runtime, owner(call), hook.id, Changes(members))
+        await webhooks.change(call.runtime, call.owner, hook.id, Changes(members))
     except Problem as problem:
         raise told(problem) from None
     return call.go(f"{HERE}/{hook.id}", "webhook-saved")
@@ -145,12 +144,12 @@ def told(problem: Problem) -> Exception:
 
 
 async def switch_on(call: Call) -> Response:
-    await webhooks.change(call.runtime, owner(call), call.path["id"], Changes({}, True))
+    await webhooks.change(call.runtime, call.owner, call.path["id"], Changes({}, True))
     return call.go(f"{HERE}/{call.path['id']}", "webhook-on")
 
 
 async def switch_off(call: Call) -> Response:
-    await webhooks.change(call.runtime, owner(call), call.path["id"], Changes({}, False))
+    await webhooks.change(call.runtime, call.owner, call.path["id"], Changes({}, False))
     return call.go(f"{HERE}/{call.path['id']}", "webhook-off")
 
 
@@ -168,7 +167,7 @@ async def rotate(call: Call) -> Response:
     if given not in map(str, {*GRACES, call.runtime.config.limits.rotation_hours}):
         raise Wrong({"grace": "Choose one of these."})
     try:
-        rotated = await webhooks.rotate(call.runtime, owner(call), hook.id, int(given))
+        rotated = await webhooks.rotate(call.runtime, call.owner, hook.id, int(given))
     except Problem as problem:
         if problem.code != "rotation_in_progress":
             raise
@@ -183,5 +182,5 @@ async def ask(call: Call) -> Response:
 
 
 async def delete(call: Call) -> Response:
-    await webhooks.delete(call.runtime, owner(call), call.path["id"])
+    await webhooks.delete(call.runtime, call.owner, call.path["id"])
     return call.go(HERE, "webhook-deleted")

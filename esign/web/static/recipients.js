@@ -43,8 +43,8 @@ function dress(row) {
   const name = called(row);
   row.dataset.role = control(row, "role").value;
   $("[data-more]", row).setAttribute("aria-label", `More for ${name}`);
-  const proof = $("[data-proof]", row); // roles have none
-  if (proof) proof.textContent = control(row, "authentication").selectedOptions[0].textContent;
+  const [proof] = control(row, "authentication")?.selectedOptions ?? []; // roles have none
+  if (proof) $("[data-proof]", row).textContent = proof.text[0].toLowerCase() + proof.text.slice(1);
 }
 
 // ---------- coming and going ----------

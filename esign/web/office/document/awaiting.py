@@ -67,7 +67,7 @@ def next_step(scene: Scene) -> Next:
 def draft(scene: Scene) -> Next:
     if not scene.missing:
         words = Markup("Nothing is missing. Look it through once more, and send it.")
-        review = Button("Review and send", f"{scene.home}/edit", "send")
+        review = Button("Review and send", f"{scene.home}/review", "send")
         return Next(Markup("Ready to be sent"), words, "send", "ok", (review,))
     button = Button("Finish the draft", f"{scene.home}/edit", "edit")
     items = Markup().join(Markup("<li>{}</li>").format(one) for one in scene.missing)
