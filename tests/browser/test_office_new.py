@@ -265,6 +265,31 @@ def test_what_was_typed_is_still_there_after_the_page_was_left(desk: Desk) -> No
     assert (draft["title"], draft["message"], len(draft["recipients"])) == ("Meanwhile", "Not yet sent", 2)
 
 
+def test_somebody_new_whose_answer_was_lost_is_there_once(desk: Desk) -> None:
+    path = desk.draft(ADA)
+    page = desk.open(f"{path}/edit")
+    page.get_by_role("button", name="Add a recipient").click()
+
+    def lose(route: Route) -> None:
+        if route.request.method == "POST":
+            route.fetch()
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/edit", lose)
+    page.keyboard.type(BO[0])
+    page.keyboard.press("Tab")
+    page.keyboard.type(BO[1])
+    expect(page.locator("#saved")).to_have_text(LOST)
+    page.goto(f"{desk.stage.site.base}/account")
+    page.unroute("**/edit")
+    page.goto(f"{desk.stage.site.base}{path}/edit")
+    saved(page)
+    expect(page.locator("#rows > li")).to_have_count(2)
+    assert [one["name"] for one in desk.stored(path)["recipients"]] == [ADA[0], BO[0]]
+
+
 def test_who_is_signed_out_while_typing_loses_nothing(desk: Desk) -> None:
     path = desk.draft(ADA)
     page = desk.open(f"{path}/edit")

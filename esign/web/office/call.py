@@ -63,6 +63,11 @@ class Call:
         return Owner(self.signed.organisation.id, self.signed.session.mode)
 
     @property
+    def place(self) -> str:
+        """Where the session is, as the forms of a page say it."""
+        return f"{self.owner.organisation_id}.{self.owner.mode}"
+
+    @property
     def actor(self) -> Actor:
         """The person, as the audit trail names them."""
         signed = self.signed
@@ -93,6 +98,7 @@ class Call:
             "test": person is not None and person.session.mode is Mode.TEST,
             "test_only": self.runtime.config.server.environment == "test",
             "csrf": mac(self.runtime, self.session) if self.session else None,
+            "stands": self.place if person else None,
             "given": {name: text for name, text in self.form.items() if not name.startswith(SECRETS)},
             "wrong": self.wrong,
             "first_wrong": next(iter(self.wrong), None),

@@ -28,8 +28,12 @@ from esign.web.ratelimit import Uploads, Windows
 
 Handler = Callable[[Call], Awaitable[Response]]
 
-CSRF, PROOF = "csrf", "password-again"
+CSRF, PLACE, PROOF = "csrf", "place", "password-again"
 STALE = "This page was open for long. Please send it once more."
+ELSEWHERE = (
+    "You have gone to another organisation or mode in another tab, where this form does not belong."
+    " Nothing was changed. First return to where it belongs."
+)
 WRONG_PASSWORD = "This is not your password."  # noqa: S105  (a sentence)
 UNPROCESSABLE = 422
 OF_THE_FILE = ("request_too_large", "rate_limited")
@@ -53,6 +57,11 @@ class Line:
     again: Handler | None = None
     takes: Literal["form", "rows", "files"] = "form"
     policy: str | None = None
+
+    @property
+    def of_a_place(self) -> bool:
+        """Whether its form counts only where it was shown: another tab may have led the session elsewhere since."""
+        return self.needs in (Act.WORK, Act.SETTLE, Act.OWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +136,9 @@ class Door:
             assert call.session is not None
             if not is_own(self.runtime, call.session, call.form.pop(CSRF, "")):
                 raise Problem("invalid_request", STALE)
+            place = call.form.pop(PLACE, None)
+            if line.of_a_place and place not in (None, call.place):
+                raise Problem("invalid_request", ELSEWHERE)
         if line.fresh and (asked := await self._asked_again(line, call)) is not None:
             return asked
         try:

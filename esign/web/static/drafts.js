@@ -10,7 +10,7 @@ const home = `/documents/${form.dataset.id}`;
 const ON = { next: `${home}/fields`, review: `${home}/review` };
 const QUIET = 700; // ms without a key before something is sent
 const UNSAVED = "Not saved yet – no connection";
-const UNSENT = new Set(["csrf"]);
+const UNSENT = new Set(["csrf", "place"]);
 
 let dirty = false; // something was typed that was not sent
 let stopped = false; // nothing more can be saved from here

@@ -74,6 +74,7 @@ async function sent(taking) {
 function upload(taking) {
   const body = new FormData();
   body.set("csrf", form.elements.csrf.value);
+  body.set("place", form.elements.place.value);
   body.set("once", taking.once);
   body.set("files", taking.file);
   const request = (taking.request = new XMLHttpRequest());

@@ -76,11 +76,8 @@ function add(called = "", email = "") {
   if (called) changed();
 }
 
-function free() {
-  let n = 1;
-  while (find(`new${n}`)) n += 1;
-  return `new${n}`;
-}
+/** A name that no row of any page has: sent twice under it, somebody new is stored once. */
+const free = () => `new_${[...crypto.getRandomValues(new Uint32Array(3))].map((n) => n.toString(36)).join("").padEnd(12, "0")}`;
 
 function ask(row) {
   const fields = Number(row.dataset.fields);
@@ -170,7 +167,12 @@ function drag(event) {
 // ---------- what the server says, and what the tab kept ----------
 
 export function rename(ids) {
-  for (const [old, key] of Object.entries(ids)) if (find(old)) name(find(old), old, key);
+  for (const [old, key] of Object.entries(ids)) {
+    const row = find(old);
+    if (!row) continue;
+    find(key)?.remove(); // the same person, whom a page read anew has brought as well
+    name(row, old, key);
+  }
 }
 
 /** The name of a field after its row was renamed. */

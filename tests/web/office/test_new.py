@@ -575,3 +575,30 @@ async def test_drafts_of_the_other_mode_are_nowhere(office: Office) -> None:
         assert (await ada.get(f"{path}/{step}")).status == 404
     for step in ("edit", "send", "discard"):
         assert (await ada.post(f"{path}/{step}")).status == 404
+
+
+async def test_a_recipient_whose_answer_was_lost_is_stored_once(office: Office) -> None:
+    ada, bo = await enter(office, "Ada"), await enter(office, "Bo", MemberRole.MEMBER)
+    path = await uploaded(ada)
+    form, his = await opened(ada, path), await opened(bo, path)
+    [one], [other] = rows_of(form), rows_of(his)
+    assert other != one, "two pages never name somebody new alike"
+    assert (await by_script(ada, path, form | person(one, "Ada Lo", ADA[1])))[0] == 200
+    assert (await by_script(bo, path, his | person(other, *BO)))[0] == 200
+    status, told = await by_script(ada, path, form | person(one, *ADA) | person("new_" + "x" * 12, *BO))
+    found = (await stored(office, path))["recipients"]
+    assert [r["name"] for r in found] == ["Ada Lovelace", "Bo Weber", "Bo Weber"]
+    assert status == 200 and told["ids"] == {one: found[0]["id"], "new_" + "x" * 12: found[1]["id"]}
+    assert told["seen"] is None, "a recipient came whom her page does not show"
+    twice = await opened(ada, path) | person(one, "Ada L.", ADA[1])
+    assert (await by_script(ada, path, twice))[1]["ids"] == {one: found[0]["id"]}
+    names = [r["name"] for r in (await stored(office, path))["recipients"]]
+    assert sorted(names) == ["Ada L.", "Bo Weber", "Bo Weber"]
+
+
+async def test_thousands_of_rows_are_refused_before_each_is_looked_at(office: Office) -> None:
+    ada = await enter(office, "Ada")
+    path = await uploaded(ada)
+    rows = {f"name-k{n}": "Somebody" for n in range(4_900)}
+    status, told = await by_script(ada, path, await opened(ada, path) | rows)
+    assert status == 400 and "at most" in told["error"]["message"]

@@ -91,6 +91,7 @@ async def test_an_empty_list_says_what_templates_are_for(office: Office) -> None
 
 async def test_the_list_shows_what_each_is_made_of_and_when_it_was_used(office: Office) -> None:
     template, ada = await made(office), await office.signed_in("Ada")
+    office.clock.at += MINUTE
     await made(office, title="Offer", roles=None)
     assert (await use(ada, template)).status == 303
     office.clock.at += DAY

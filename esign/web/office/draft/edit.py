@@ -1,6 +1,5 @@
 """People and message of a draft: the page that saves itself, and the button that does the same without a script."""
 
-from itertools import count
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
@@ -9,6 +8,8 @@ from esign.actions import ending
 from esign.core.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
+from esign.entropy import new_id
+from esign.web.api.document_requests import MOST_RECIPIENTS
 from esign.web.office.call import Call
 from esign.web.office.draft import sheet as sheets
 from esign.web.office.draft.outline import outline
@@ -39,6 +40,7 @@ FIELDS = {
 }
 ON = {"next": "/documents/{id}/fields", "review": "/documents/{id}/review", "leave": "/documents"}
 CONFLICT, UNPROCESSABLE = 409, 422
+MOST = 2 * MOST_RECIPIENTS  # more is no typing: what is wrong with each is not looked for
 UNSENT = ("csrf", "do", "sure")
 
 
@@ -84,8 +86,8 @@ def rows(document: Document, sheet: Sheet, *, more: bool) -> list[dict[str, Any]
     known = {recipient.id: recipient for recipient in document.recipients}
     shown = [row(key, texts, known.get(key)) for key, texts in sheet.rows.items()]
     if more or not shown:
-        free = next(name for n in count(1) if (name := f"new{n}") not in sheet.rows)
-        shown.append(row(free, dict.fromkeys(sheets.DRAFT.entry, "") | dict(sheets.DRAFT.new), None))
+        texts = dict.fromkeys(sheets.DRAFT.entry, "") | dict(sheets.DRAFT.new)
+        shown.append(row(new_id("new", document.updated_at), texts, None))
     return shown
 
 
@@ -102,6 +104,8 @@ async def store(call: Call) -> Response:
     """Saved, and on to where the button leads; the script, which sends the same form, is told what became of it."""
     document = await draft(call)
     mine, act = sheets.of_form(call.form), call.form.get("do", "")
+    if len(mine.rows) > MOST:
+        raise Problem("invalid_request", f"A form takes at most {MOST} recipients.")
     name, _, key = act.partition("-")
     if (question := asked(call, document, name, key)) is not None:
         return question

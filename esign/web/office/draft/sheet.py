@@ -20,11 +20,12 @@ Texts = dict[str, str]
 class Shape:
     """The fields of a form, each with the member of a PATCH that it is: those at the top, and those of each row.
 
-    `list` is the member that has the rows; `named`: what nobody may leave empty in a row; `new`: what stands in one
-    that is new.
+    `list` is the member that has the rows, `prefix` that of their ids; `named`: what nobody may leave empty in a row;
+    `new`: what stands in one that is new.
     """
 
     list: str
+    prefix: str
     members: Mapping[str, str]
     entry: Mapping[str, str]
     named: tuple[str, ...]
@@ -37,6 +38,7 @@ class Shape:
 
 DRAFT = Shape(
     "recipients",
+    "rcp",
     {
         "title": "title",
         "subject": "subject",
@@ -130,6 +132,12 @@ def load(text: str, shape: Shape = DRAFT) -> Sheet | None:
 def lines(text: str) -> str:
     """With line breaks as they are stored; a browser sends two characters."""
     return text.replace("\r\n", "\n")
+
+
+def renamed(sheet: Sheet, ids: Mapping[str, str]) -> Sheet:
+    """By other names; a row that had such a name already gives way."""
+    gone = set(ids.values())
+    return Sheet(sheet.top, {ids.get(key, key): row for key, row in sheet.rows.items() if key not in gone})
 
 
 # ---------- the order of the rows ----------

@@ -1,14 +1,15 @@
 """Name, roles and message of a template: one form, saved with a button."""
 
-from itertools import count
 from typing import Any
 
 from starlette.responses import Response
 
+from esign.core.errors import Problem
 from esign.core.template import Template
+from esign.entropy import new_id
 from esign.web.office.call import Call
 from esign.web.office.draft import sheet as sheets
-from esign.web.office.draft.edit import CONFLICT, FIELDS, ROLES, UNPROCESSABLE, acted, kept
+from esign.web.office.draft.edit import CONFLICT, FIELDS, MOST, ROLES, UNPROCESSABLE, acted, kept
 from esign.web.office.draft.saving import Saved, save
 from esign.web.office.draft.sheet import Sheet
 from esign.web.office.template.page import find, home
@@ -38,7 +39,7 @@ def rows(template: Template, sheet: Sheet, *, more: bool) -> list[dict[str, Any]
     fields = {role.id: len(role.fields) for role in template.roles}
     shown = [{"key": key, "texts": texts, "fields": fields.get(key, 0)} for key, texts in sheet.rows.items()]
     if more or not shown:
-        free = next(name for n in count(1) if (name := f"new{n}") not in sheet.rows)
+        free = new_id("new", template.updated_at)
         texts = dict.fromkeys(SHAPE.entry, "") | dict(SHAPE.new)
         shown.append({"key": free, "texts": texts, "fields": 0})
     return shown
@@ -50,7 +51,10 @@ async def store(call: Call) -> Response:
     name, _, key = call.form.get("do", "").partition("-")
     if (question := asked(call, template, name, key)) is not None:
         return question
-    mine = keyed(acted(sheets.of_form(call.form, SHAPE), name, key))
+    sent = sheets.of_form(call.form, SHAPE)
+    if len(sent.rows) > MOST:
+        raise Problem("invalid_request", f"A form takes at most {MOST} roles.")
+    mine = keyed(acted(sent, name, key))
     seen = sheets.load(call.form.get("seen", ""), SHAPE) or of_template(template)
     saved = await save(call, TEMPLATES, mine, seen)
     if saved.merge.conflicts:

@@ -5,20 +5,20 @@ import unicodedata
 from collections.abc import Container
 from dataclasses import replace
 from itertools import count
-from typing import Any
 
 from esign.actions import settings, templates
 from esign.core.template import Template, TemplateRole
 from esign.web.api.template_requests import ChangeTemplate
 from esign.web.api.templates import changed
 from esign.web.office.call import Call
-from esign.web.office.draft.saving import Kind
-from esign.web.office.draft.sheet import Shape, Sheet, Texts, top_of
+from esign.web.office.draft.saving import Kind, named
+from esign.web.office.draft.sheet import Body, Shape, Sheet, Texts, top_of
 from esign.web.office.template.page import find
 from esign.web.validation import check
 
 SHAPE = Shape(
     "roles",
+    "rol",
     {"title": "title", "subject": "subject", "message": "message", "days": "expiresInDays"},
     {name: name for name in ("order", "name", "role", "key")},
     named=("name", "key"),
@@ -53,17 +53,18 @@ def key_from(name: str, taken: Container[str]) -> str:
     return next(one for n in count(1) if (one := key if n == 1 else f"{key}_{n}") not in taken)
 
 
-async def edit(call: Call, template: Template, wanted: dict[str, Any]) -> Template:
+async def edit(call: Call, template: Template, body: Body) -> Template:
     """What PATCH does (contract 3.3), with the same schema."""
-    given = check(ChangeTemplate, wanted)
-    defaults = await settings.read(call.runtime, call.owner)
-    return await templates.change(
-        call.runtime,
-        call.owner,
-        template.id,
-        lambda before: changed(call.runtime, defaults, before, given),
-        revision=template.revision,
-    )
+    given, runtime = check(ChangeTemplate, body.json()), call.runtime
+    defaults = await settings.read(runtime, call.owner)
+
+    def decide(before: Template) -> Template:
+        after = changed(runtime, defaults, before, given)
+        if body.rows is None:
+            return after
+        return replace(after, roles=named(after.roles, body, before, runtime.vault))
+
+    return await templates.change(runtime, call.owner, template.id, decide, revision=template.revision)
 
 
 TEMPLATES = Kind(SHAPE, find, of_template, edit)
