@@ -365,6 +365,21 @@ async def test_reference_and_notes_are_kept_and_wrong_lines_named(office: Office
     assert (await office.site.api.get(document))["externalId"] is None
 
 
+async def test_notes_of_a_program_stay_while_somebody_changes_the_reference(office: Office) -> None:
+    visitor, document = await office.signed_in("Maren"), await completed(office)
+    path = at(document, "reference")
+    await office.site.api.ok("PATCH", f"/documents/{document}", {"metadata": {"room": "4"}})
+    page = await visitor.get(path)
+    seen = {name: page.value(name) for name in ("seen-externalId", "seen-metadata")}
+    assert seen == {"seen-externalId": "", "seen-metadata": "room = 4"}
+    await office.site.api.ok("PATCH", f"/documents/{document}", {"metadata": {"room": "4", "paid": "yes"}})
+    await visitor.post(path, {**seen, "externalId": "P-7", "metadata": "room = 4"})
+    now = await office.site.api.get(document)
+    assert (now["externalId"], now["metadata"]) == ("P-7", {"room": "4", "paid": "yes"})
+    assert (await visitor.post(path, {**seen, "externalId": "", "metadata": "room = 4"})).status == 303
+    assert (await office.site.api.get(document))["externalId"] == "P-7", "nothing was typed"
+
+
 async def test_recipients_of_a_draft_come_change_and_go(office: Office) -> None:
     visitor, document = await office.signed_in("Maren"), await office.site.api.create(recipients=[])
     new = {"name": "Ada", "email": ADA, "role": "signer", "order": "2", "authentication": "access_code"}
