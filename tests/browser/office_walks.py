@@ -92,6 +92,41 @@ def documents(page: Page, office: Office) -> Stops:
     yield "wrong"
 
 
+def templates(page: Page, office: Office) -> Stops:
+    """One with every kind of role and something to fill in beforehand, and one that is only a file."""
+    body = contract.create_body()
+    signature = {"type": "signature", "page": 1, "x": 10, "y": 80}
+    plot = {"type": "text", "page": 1, "x": 10, "y": 10, "key": "plot", "label": "Plot"}
+    roles = [
+        {"key": "client", "name": "Client", "fields": [signature, plot]},
+        {"key": "manager", "name": "Project manager", "role": "approver", "order": 2},
+        {"key": "archive", "name": "Archive", "role": "cc"},
+    ]
+    made = {}
+    for title, own in (("Appointment of architect", roles), ("Site visit", [])):
+        wanted = {"fileName": "a.pdf", "file": body["file"], "title": title, "roles": own}
+        answer = office.stage.do(office.stage.site.api.ok("POST", "/templates", wanted))
+        made[title] = f"/templates/{answer['id']}"
+    office.go(page, "/templates")
+    yield "list"
+    page.get_by_label("More for Appointment of architect").first.click()
+    yield "menu"
+    office.go(page, "/templates?q=harbour+crane")
+    yield "none"
+    for title, pages in (
+        ("Appointment of architect", ("", "/edit", "/use", "/delete")),
+        ("Site visit", ("", "/edit", "/use")),
+    ):
+        for one in pages:
+            office.go(page, made[title] + one)
+            for details in page.locator("main details.extra > summary").all():
+                details.click()
+            yield f"{title.split()[0].lower()}{one.replace('/', '-')}"
+    office.go(page, f"{made['Appointment of architect']}/fields")
+    page.locator("body[data-ready]").wait_for(state="attached")
+    yield "fields"
+
+
 def several(page: Page, office: Office) -> Stops:
     """The questions before something is done to everything there is."""
     ids = "&".join(f"id={one.id}" for one in office.documents.values())
@@ -134,6 +169,8 @@ OFFICE: dict[str, Walk] = {
     **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
     "office-documents": documents,
     "office-several": several,
+    "office-templates": templates,
+    "office-template-new": at("/templates/new"),
     "office-members": at("/members"),
     "office-account": at("/account"),
     "office-editor": editor,

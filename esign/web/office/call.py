@@ -88,7 +88,7 @@ class Call:
         found: Origin = self.request.scope["esign.origin"]
         return found
 
-    def page(self, template: str, **shown: Any) -> HTMLResponse:
+    def page(self, template: str, /, **shown: Any) -> HTMLResponse:
         """A page with its frame: whose it is, what was typed, what was wrong with it, what was just done."""
         person = self.person
         base = self.runtime.config.server.base_url

@@ -36,6 +36,7 @@ ELSEWHERE = (
 )
 WRONG_PASSWORD = "This is not your password."  # noqa: S105  (a sentence)
 UNPROCESSABLE = 422
+REDIRECTS = range(300, 400)
 OF_THE_FILE = ("request_too_large", "rate_limited")
 STRANGERS = "strangers"  # who share a few places among the uploads
 
@@ -204,7 +205,8 @@ async def shown_again(line: Line, call: Call, wrong: Wrong) -> Response:
     assert line.again is not None, f"{line.path} refuses a form that it cannot show again"
     call.wrong = wrong.sentences
     answer = await line.again(call)
-    answer.status_code = UNPROCESSABLE
+    if answer.status_code not in REDIRECTS:  # the page of the form leads on where it is for nothing any more
+        answer.status_code = UNPROCESSABLE
     return answer
 
 

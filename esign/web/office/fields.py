@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import orjson
 from pydantic import AfterValidator, Field
@@ -10,10 +10,12 @@ from starlette.responses import Response
 
 from esign.actions import documents, editing, finding, reading
 from esign.actions.editing import Asking, Changes
+from esign.actions.finding import Offer
 from esign.core import document as core
 from esign.core.document import Document, Recipient, Status
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
+from esign.core.template import TemplateRole
 from esign.entropy import new_id
 from esign.pdf.inspection import Blank
 from esign.web import strict_json
@@ -24,6 +26,7 @@ from esign.web.schema import Schema
 from esign.web.security import EVERYWHERE, PAGE_HEADERS, PLAIN_POLICY
 from esign.web.validation import MOST, check
 
+H = TypeVar("H", Recipient, TemplateRole)
 SIZES = {"": 1, "1": 1, "2": 2, "3": 3}
 KEPT = {"Cache-Control": "private, max-age=86400, immutable", "Vary": "Cookie"}
 
@@ -80,37 +83,45 @@ async def save(call: Call) -> Response:
     """The fields as they shall be, of the revision that the page showed."""
     await documents.get(call.runtime, call.owner, call.path["id"])
     given = check(SaveFields, strict_json.load(call.form.get("fields", "").encode()))
-    revision = call.form.get("revision", "")
-    if not revision.isdecimal() or len(revision) > 10:
-        raise Problem("invalid_request", "The form does not say which revision it changes.")
-    runtime = call.runtime
-    asking = Asking(call.owner, call.path["id"], call.actor, call.origin, int(revision), steady=True)
+    runtime, revision = call.runtime, revision_of(call)
+    asking = Asking(call.owner, call.path["id"], call.actor, call.origin, revision, steady=True)
 
     def recipients(document: Document) -> tuple[Recipient, ...]:
-        return filled(document, given.recipients, runtime.config.limits.fields, runtime.clock.now())
+        return filled(
+            document.recipients, given.recipients, runtime.config.limits.fields, runtime.clock.now()
+        )
 
     saved = await editing.edit(runtime, asking, Changes({}, recipients=recipients))
     return told({"revision": saved.revision})
 
 
-def filled(document: Document, entries: Sequence[FieldsOf], most: int, now: Instant) -> tuple[Recipient, ...]:
-    """The recipients with the fields that were given; a field that is as it was keeps its id."""
+def revision_of(call: Call) -> int:
+    """The one that the page showed."""
+    revision = call.form.get("revision", "")
+    if not revision.isdecimal() or len(revision) > 10:
+        raise Problem("invalid_request", "The form does not say which revision it changes.")
+    return int(revision)
+
+
+def filled(
+    holders: Sequence[H], entries: Sequence[FieldsOf], most: int, now: Instant, place: str = "/recipients"
+) -> tuple[H, ...]:
+    """The recipients, or roles, with the fields that were given; a field that is as it was keeps its id."""
     given = {entry.id: entry.fields for entry in entries}
-    known = {recipient.id for recipient in document.recipients}
+    known = {holder.id for holder in holders}
+    made: list[H] = []
+    for holder in holders:
+        own = [one.to_field("") for one in given[holder.id]] if holder.id in given else holder.fields
+        made.append(replace(holder, fields=identified(holder.fields, own, now)))
     details = [
-        Detail(f"/recipients/{n}/id", "No recipient of this document has this id.", "reference")
+        Detail(f"{place}/{n}/id", "There is nobody of this id.", "reference")
         for n, entry in enumerate(entries)
         if entry.id not in known
     ]
-    made = tuple(
-        replace(r, fields=identified(r.fields, [one.to_field("") for one in given[r.id]], now))
-        if r.id in given
-        else r
-        for r in document.recipients
-    )
-    if details := [*details, *problems_across(made, len(made), most)]:
+    details += problems_across(made, len(made), most, place)
+    if details:
         raise Problem("invalid_request", details=details[:MOST])
-    return made
+    return tuple(made)
 
 
 def identified(
@@ -127,11 +138,14 @@ def identified(
 
 async def found(call: Call) -> Response:
     """What the file asks to be filled in by itself, as fields that could be placed."""
-    offer = await finding.find_fields(call.runtime, call.owner, call.path["id"])
+    return offered(await finding.find_fields(call.runtime, call.owner, call.path["id"]))
+
+
+def offered(offer: Offer) -> Response:
     return told(
         {
             "fields": [
-                {"holder": one.recipient_id, "marked": one.blank.marked, **suggested(one.blank)}
+                {"holder": one.holder_id, "marked": one.blank.marked, **suggested(one.blank)}
                 for one in offer.fields
             ],
             "unused": [asdict(one) for one in offer.unused],
@@ -152,14 +166,21 @@ def suggested(blank: Blank) -> dict[str, Any]:
 
 async def sheet(call: Call) -> Response:
     """The picture of a page; what follows the question mark is its hash, and how fine it shall be."""
+    document = await documents.get(call.runtime, call.owner, call.path["id"])
+    number, size = asked(call, document.page_count)
+    return picture(await reading.picture_of(call.runtime, document, number, size))
+
+
+def asked(call: Call, pages: int) -> tuple[int, int]:
+    """(number, size) of the picture that the address names; `not_found` where there is none."""
     size = SIZES.get(call.request.url.query.partition("&size=")[2])
     number = call.path["number"]
-    if size is None or not number.isdecimal() or len(number) > 4:
+    if size is None or not number.isdecimal() or len(number) > 4 or not 1 <= int(number) <= pages:
         raise Problem("not_found")
-    document = await documents.get(call.runtime, call.owner, call.path["id"])
-    if not 1 <= int(number) <= document.page_count:
-        raise Problem("not_found")
-    made = await reading.picture_of(call.runtime, document, int(number), size)
+    return int(number), size
+
+
+def picture(made: bytes) -> Response:
     headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, **KEPT}
     return Response(made, media_type="image/webp", headers=headers)
 

@@ -18,3 +18,8 @@ def link_to(call: Call, place: Place | None, filters: str, **kept: str) -> str |
     """The address of the next page, with what else narrows the list; None where there is none."""
     cursor = cursor_of(call.runtime.vault, place, filters)
     return None if cursor is None else f"{call.request.url.path}?{urlencode({**kept, AFTER: cursor})}"
+
+
+def begin(path: str, **kept: str) -> str:
+    """The address of the first page."""
+    return f"{path}?{urlencode(kept)}" if kept else path

@@ -26,6 +26,10 @@ from esign.web.office import (
 from esign.web.office.document import acts, page, papers, parties, terms, trying
 from esign.web.office.door import Door, Line
 from esign.web.office.draft import edit, review, upload
+from esign.web.office.template import edit as roles
+from esign.web.office.template import fields as role_fields
+from esign.web.office.template import listing, making, using
+from esign.web.office.template import page as template
 from esign.web.office.tries import Tries
 from esign.web.office.verify import page as verify
 from esign.web.pages import Pages
@@ -141,6 +145,22 @@ TABLE = (
     Line("GET", "/documents/{id}/fields/state", fields.state, Act.WORK),
     Line("GET", "/documents/{id}/fields/found", fields.found, Act.WORK),
     Line("GET", "/documents/{id}/sheets/{number}.webp", fields.sheet, Act.WORK),
+    # templates: the list, a new one, its roles and fields, its use
+    Line("GET", "/templates", listing.show, Act.READ),
+    Line("GET", "/templates/new", making.show, Act.WORK),
+    Line("POST", "/templates/new", making.take, Act.WORK, takes="files"),
+    Line("GET", "/templates/{id}", template.show, Act.READ),
+    Line("GET", "/templates/{id}/sheets/{number}.webp", template.sheet, Act.READ),
+    Line("GET", "/templates/{id}/edit", roles.show, Act.WORK),
+    Line("POST", "/templates/{id}/edit", roles.store, Act.WORK, takes="rows"),
+    Line("GET", "/templates/{id}/fields", role_fields.show, Act.WORK),
+    Line("POST", "/templates/{id}/fields", role_fields.save, Act.WORK, takes="rows"),
+    Line("GET", "/templates/{id}/fields/state", role_fields.state, Act.WORK),
+    Line("GET", "/templates/{id}/fields/found", role_fields.found, Act.WORK),
+    Line("GET", "/templates/{id}/use", using.show, Act.WORK),
+    Line("POST", "/templates/{id}/use", using.use, Act.WORK, takes="rows", again=using.show),
+    Line("GET", "/templates/{id}/delete", template.ask_delete, Act.WORK),
+    Line("POST", "/templates/{id}/delete", template.delete, Act.WORK),
     # the others
     Line("GET", "/members", members.show, Act.SETTLE),
     Line("POST", "/members", members.invite, Act.SETTLE, fresh=True, again=members.show),

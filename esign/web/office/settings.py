@@ -5,12 +5,15 @@ things change both. The schema is that of the API.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.responses import Response
 
 from esign.actions import settings as actions
+from esign.core import retention
 from esign.core.account import COLOUR
+from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.language import LANGUAGES
@@ -31,6 +34,7 @@ NUMBERS = (
 )
 PLAN = ("firstAfterDays", "everyDays", "max")
 SURE = "sure"
+KEEPING = ("retain_completed_days", "delete_closed_after_days")
 
 
 async def show_organisation(call: Call) -> Response:
@@ -76,10 +80,17 @@ async def change_defaults(call: Call) -> Response:
 
 
 async def shortened(call: Call) -> int | None:
-    """After how many days documents that ended are to be deleted, where that is sooner than so far."""
-    wanted = checked(call.form).delete_closed_after_days
-    before = (await actions.read(call.runtime, call.owner)).organisation.delete_closed_after_days
-    return wanted if wanted is not None and (before is None or wanted < before) else None
+    """After how many days documents that ended are to be deleted, where some go now that would have stayed.
+
+    A shorter retention does the same where they are deleted already.
+    """
+    before, now = (await actions.read(call.runtime, call.owner)).organisation, call.runtime.clock.now()
+    wanted = changes_of(checked(call.form))
+    after = replace(before, **{name: wanted[name] for name in KEEPING if name in wanted})
+    was, will = (retention.horizons(one, Mode.LIVE, 0, now) for one in (before, after))
+    pairs = ((was.completed, will.completed), (was.closed, will.closed))
+    sooner = any(new is not None and (old is None or old < new) for old, new in pairs)
+    return after.delete_closed_after_days if sooner else None
 
 
 async def change(call: Call) -> None:

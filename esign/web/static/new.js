@@ -1,4 +1,4 @@
-// Files on their way to becoming drafts, one after the other; what a lost connection interrupts is sent again by itself.
+// Files on their way to becoming drafts or templates, one after the other; what a lost connection interrupts is sent again by itself.
 import { renew } from "./secret.js";
 
 const $ = (selector, root = document) => root.querySelector(selector);
@@ -116,7 +116,7 @@ async function pause(taking) {
 
 function done(taking, to) {
   open.delete(taking);
-  say(taking, "The draft is made.");
+  say(taking, form.dataset.made);
   const on = $("[data-on]", taking.row);
   on.href = to;
   on.hidden = false;
@@ -157,5 +157,5 @@ function say(taking, text) {
 function over() {
   const made = [...list.querySelectorAll("[data-on]:not([hidden])")];
   if (made.length === 1 && list.children.length === 1) location.assign(made[0].href);
-  else if (made.length) $("#all").textContent = made.length === 1 ? "One draft is made." : `${made.length} drafts are made. Continue with one; the others wait among your documents.`;
+  else if (made.length) $("#all").textContent = made.length === 1 ? form.dataset.made : `${made.length} ${form.dataset.all}`;
 }

@@ -1,4 +1,4 @@
-// The rows of recipients: added, removed, moved by pointer, button and key. The steps stay where they are; people move.
+// The rows of recipients, or of roles: added, removed, moved by pointer, button and key. The steps stay where they are; people move.
 const $ = (selector, root = document) => root.querySelector(selector);
 const list = $("#rows");
 let changed = () => {};
@@ -6,7 +6,7 @@ let changed = () => {};
 const all = () => [...list.children];
 const control = (row, name) => $(`[name="${name}-${row.dataset.row}"]`, row);
 const find = (key) => all().find((row) => row.dataset.row === key);
-const called = (row) => control(row, "name").value.trim() || control(row, "email").value.trim() || "the recipient";
+const called = (row) => control(row, "name").value.trim() || control(row, "email")?.value.trim() || list.dataset.one;
 const say = (...parts) => $("#undo").replaceChildren(...parts);
 
 export function begin(heard) {
@@ -21,7 +21,7 @@ export function begin(heard) {
     move(row, by, event.target);
   });
   list.addEventListener("pointerdown", drag);
-  $("[data-me]").addEventListener("click", ({ currentTarget: { dataset } }) => add(dataset.name, dataset.email));
+  $("[data-me]")?.addEventListener("click", ({ currentTarget: { dataset } }) => add(dataset.name, dataset.email));
   for (const row of all()) dress(row);
 }
 
@@ -43,8 +43,8 @@ function dress(row) {
   const name = called(row);
   row.dataset.role = control(row, "role").value;
   $("[data-more]", row).setAttribute("aria-label", `More for ${name}`);
-  const [proof] = control(row, "authentication").selectedOptions;
-  $("[data-proof]", row).textContent = proof.text[0].toLowerCase() + proof.text.slice(1);
+  const [proof] = control(row, "authentication")?.selectedOptions ?? []; // roles have none
+  if (proof) $("[data-proof]", row).textContent = proof.text[0].toLowerCase() + proof.text.slice(1);
 }
 
 // ---------- coming and going ----------
@@ -64,12 +64,12 @@ function name(row, old, key) {
 }
 
 function add(called = "", email = "") {
-  const empty = all().find((row) => !control(row, "name").value && !control(row, "email").value);
+  const empty = all().find((row) => !control(row, "name").value && !control(row, "email")?.value);
   const row = empty ?? fresh(free());
   control(row, "order").value = Math.max(1, ...all().map((one) => Number(control(one, "order").value) || 1));
   list.append(row);
   control(row, "name").value = called;
-  control(row, "email").value = email;
+  if (email) control(row, "email").value = email;
   dress(row);
   say();
   control(row, "name").focus();

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 ANYWHERE = "*"  # a place of the navigation
 DOCUMENT, EDIT, REVIEW = "/documents/{id}", "/documents/{id}/edit", "/documents/{id}/review"
+TEMPLATE = "/templates/{id}"
 WEBHOOKS, WEBHOOK = "/settings/webhooks", "/settings/webhooks/{id}"
 DELIVERY = f"{WEBHOOK}/deliveries/{{id}}"
 ORGANISATION, DEFAULTS, TOKENS = "/settings/organisation", "/settings/defaults", "/settings/tokens"
@@ -70,6 +71,16 @@ CONTROLS: Mapping[str, Mapping[str, Control]] = {
         "removeRecipient": button(DOCUMENT, "Remove the recipient"),
         "issueLink": button(DOCUMENT, "Show the link"),
     },
+    "templates": {
+        "listTemplates": link(ANYWHERE, "Templates"),
+        "createTemplate": button("/templates/new", "Drop PDFs here, or choose them"),
+        "createTemplate.fromDocumentId": button(f"{DOCUMENT}/template", "Make the template"),
+        "getTemplate": link("/templates", "Lease of a room"),
+        "changeTemplate": button(f"{TEMPLATE}/edit", "Save"),
+        "changeTemplate.roles.fields": button(f"{TEMPLATE}/fields", "Signature"),
+        "useTemplate": button(f"{TEMPLATE}/use", "Make a draft"),
+        "deleteTemplate": button(f"{TEMPLATE}/delete", "Delete template"),
+    },
     "webhooks": {
         "registerWebhook": button("/settings/webhooks/new", "Create webhook"),
         "listWebhooks": link(ANYWHERE, "Webhooks"),
@@ -122,9 +133,3 @@ FOR_PROGRAMS: Mapping[str, str] = {
     "revokeCurrentApiKey": "A program gives up the key it holds; a person holds none, and signs out instead.",
     "getDescription": "A description that generators of clients read; people read the same at /api.",
 }
-
-# What people cannot do yet, and why.
-MISSING: Mapping[str, str] = dict.fromkeys(
-    ("listTemplates", "createTemplate", "getTemplate", "changeTemplate", "deleteTemplate", "useTemplate"),
-    "The pages of templates are not there yet.",
-)

@@ -59,7 +59,7 @@ async def test_an_act_works_or_is_refused_with_a_sentence(office: Office, status
         path = await address(office, document, act)
         answer = await visitor.post(path, form(office, act))
         assert answer.status == (200 if act.endswith("link") else 303), (act, answer.said)
-        if answer.status == 303 and act not in ("duplicate", "delete"):
+        if answer.status == 303 and act not in ("duplicate", "template", "delete"):
             assert answer.to.startswith(f"{at(document)}?done=")
             assert (await visitor.get(answer.to)).status == 200
 
@@ -363,6 +363,21 @@ async def test_reference_and_notes_are_kept_and_wrong_lines_named(office: Office
     assert "P-7" in page.said and "room 4" in page.said
     await visitor.post(path, externalId="", metadata="")
     assert (await office.site.api.get(document))["externalId"] is None
+
+
+async def test_notes_of_a_program_stay_while_somebody_changes_the_reference(office: Office) -> None:
+    visitor, document = await office.signed_in("Maren"), await completed(office)
+    path = at(document, "reference")
+    await office.site.api.ok("PATCH", f"/documents/{document}", {"metadata": {"room": "4"}})
+    page = await visitor.get(path)
+    seen = {name: page.value(name) for name in ("seen-externalId", "seen-metadata")}
+    assert seen == {"seen-externalId": "", "seen-metadata": "room = 4"}
+    await office.site.api.ok("PATCH", f"/documents/{document}", {"metadata": {"room": "4", "paid": "yes"}})
+    await visitor.post(path, {**seen, "externalId": "P-7", "metadata": "room = 4"})
+    now = await office.site.api.get(document)
+    assert (now["externalId"], now["metadata"]) == ("P-7", {"room": "4", "paid": "yes"})
+    assert (await visitor.post(path, {**seen, "externalId": "", "metadata": "room = 4"})).status == 303
+    assert (await office.site.api.get(document))["externalId"] == "P-7", "nothing was typed"
 
 
 async def test_recipients_of_a_draft_come_change_and_go(office: Office) -> None:

@@ -1,5 +1,6 @@
 """A new document: upload, people and message, review, sending; every step by forms alone."""
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
@@ -551,6 +552,15 @@ async def test_what_was_not_reviewed_is_not_sent(office: Office) -> None:
     assert page.status == 422 and "Somebody changed this draft just now." in page.said
     assert "Quite another thing" in page.said and (await stored(office, path))["status"] == "draft"
     assert (await ada.post(f"{path}/send", revision=page.value("revision"))).to == f"{path}?done=sent"
+
+
+async def test_who_presses_twice_at_once_sends_once_and_comes_to_the_document(office: Office) -> None:
+    ada = await enter(office, "Ada")
+    path = await with_people(ada, person("new1", *ADA))
+    form = {"revision": (await ada.get(f"{path}/review")).value("revision"), "csrf": ada.csrf}
+    pages = await asyncio.gather(*(ada.post(f"{path}/send", form) for _ in range(3)))
+    assert sorted(page.to for page in pages) == [path, path, f"{path}?done=sent"]
+    assert (await stored(office, path))["status"] == "sent"
 
 
 async def test_a_draft_is_discarded_after_a_question_and_nothing_else_is(office: Office) -> None:

@@ -3,14 +3,14 @@
 import pytest
 
 from esign.web.office.draft.merging import MINE, THEIRS, Conflict, chosen, merge
-from esign.web.office.draft.sheet import ROW, TOP, Sheet, Texts, load, moved
+from esign.web.office.draft.sheet import DRAFT, Sheet, Texts, load, moved
 
-ADA = dict.fromkeys(ROW, "") | {"order": "1", "name": "Ada", "email": "ada@example.test"}
-BO = dict.fromkeys(ROW, "") | {"order": "2", "name": "Bo", "email": "bo@example.test"}
+ADA = dict.fromkeys(DRAFT.entry, "") | {"order": "1", "name": "Ada", "email": "ada@example.test"}
+BO = dict.fromkeys(DRAFT.entry, "") | {"order": "2", "name": "Bo", "email": "bo@example.test"}
 
 
 def sheet(title: str = "a", /, **rows: Texts) -> Sheet:
-    return Sheet(dict.fromkeys(TOP, "") | {"title": title}, rows)
+    return Sheet(dict.fromkeys(DRAFT.top, "") | {"title": title}, rows)
 
 
 @pytest.mark.parametrize(

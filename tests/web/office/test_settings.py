@@ -196,6 +196,19 @@ async def test_a_seal_near_its_end_is_told_before(office: Office) -> None:
     assert "The certificate has expired." in (await cy.get("/settings/seal")).said
 
 
+async def test_a_shorter_retention_is_asked_about_where_documents_go_with_it(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    keeping = {"retainCompletedDays": "365", "deleteClosedAfterDays": "30"}
+    await put(ada, DEFAULTS, **keeping, sure="yes")
+    for days in ("", "100"):
+        page = await ada.post(DEFAULTS, keeping | {"retainCompletedDays": days})
+        assert (
+            page.title == "Delete older documents?" and (await stored(office))["retainCompletedDays"] == 365
+        )
+    assert (await ada.post(DEFAULTS, keeping | {"retainCompletedDays": "400"})).status == 303
+    assert (await ada.post(DEFAULTS, {"retainCompletedDays": "", "deleteClosedAfterDays": ""})).status == 303
+
+
 async def test_settings_change_only_with_the_password_at_hand(office: Office) -> None:
     ada = await office.signed_in("Ada")
     before = await stored(office)

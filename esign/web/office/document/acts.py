@@ -123,9 +123,10 @@ async def ask_template(call: Call) -> Response:
 
 
 async def make_template(call: Call) -> Response:
+    """On to the template."""
     document = await find(call)
     body = {"fromDocumentId": document.id, "title": call.form.get("title", "")}
     given = taken(TemplateFromDocument, body)
     with telling(call, document, body):
-        await templates.create_from_document(call.runtime, call.owner, document.id, given.title)
-    return call.go(home(document.id), "template-made")
+        made = await templates.create_from_document(call.runtime, call.owner, document.id, given.title)
+    return call.go(f"/templates/{made.id}", "template-made")

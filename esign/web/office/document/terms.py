@@ -108,9 +108,21 @@ async def ask_reference(call: Call) -> Response:
 
 
 async def reference(call: Call) -> Response:
-    document = await find(call)
-    body = {"externalId": call.form.get("externalId", ""), "metadata": pairs(call.form.get("metadata", ""))}
-    return await change(call, document, body, "reference")
+    """What was typed into, and nothing else: programs write here as well, while people have the page open."""
+    document, body = await find(call), dict[str, Any]()
+    if is_new(call, "externalId"):
+        body["externalId"] = call.form.get("externalId", "")
+    if is_new(call, "metadata"):
+        body["metadata"] = pairs(call.form.get("metadata", ""))
+    return (
+        await change(call, document, body, "reference") if body else call.go(home(document.id), "reference")
+    )
+
+
+def is_new(call: Call, name: str) -> bool:
+    """Whether a field reads otherwise than its page showed it."""
+    text, seen = (call.form.get(each, "").replace("\r\n", "\n") for each in (name, f"seen-{name}"))
+    return text != seen or f"seen-{name}" not in call.form
 
 
 def pairs(text: str) -> dict[str, str]:

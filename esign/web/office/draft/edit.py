@@ -14,7 +14,7 @@ from esign.web.office.call import Call
 from esign.web.office.draft import sheet as sheets
 from esign.web.office.draft.outline import outline
 from esign.web.office.draft.preflight import changes
-from esign.web.office.draft.saving import CHOOSE, Saved, draft, save
+from esign.web.office.draft.saving import CHOOSE, DRAFTS, Saved, draft, save
 from esign.web.office.draft.sheet import Sheet
 from esign.web.security import EVERYWHERE
 
@@ -86,9 +86,8 @@ def rows(document: Document, sheet: Sheet, *, more: bool) -> list[dict[str, Any]
     known = {recipient.id: recipient for recipient in document.recipients}
     shown = [row(key, texts, known.get(key)) for key, texts in sheet.rows.items()]
     if more or not shown:
-        shown.append(
-            row(new_id("new", document.updated_at), dict.fromkeys(sheets.ROW, "") | sheets.NEW, None)
-        )
+        texts = dict.fromkeys(sheets.DRAFT.entry, "") | dict(sheets.DRAFT.new)
+        shown.append(row(new_id("new", document.updated_at), texts, None))
     return shown
 
 
@@ -112,14 +111,14 @@ async def store(call: Call) -> Response:
         return question
     mine = acted(mine, name, key)
     seen = sheets.load(call.form.get("seen", "")) or sheets.of_document(document)
-    saved = await save(call, mine, seen)
+    saved = await save(call, DRAFTS, mine, seen)
     if call.wants_json:
         return told(saved, mine)
     if saved.merge.conflicts:
         return conflict(call, saved)
     if saved.wrong:
         call.wrong = saved.wrong
-        answer = page(call, saved.document, saved.sheet, more=act == "add")
+        answer = page(call, saved.stored, saved.sheet, more=act == "add")
         answer.status_code = UNPROCESSABLE
         return answer
     if act in ON:
@@ -148,19 +147,19 @@ def asked(call: Call, document: Document, name: str, key: str) -> Response | Non
     who = next((one for one in document.recipients if one.id == key), None)
     if name != "remove" or who is None or not who.fields or call.form.get("sure") == key:
         return None
-    return call.page("draft_remove", document=document, who=who, kept=kept(call.form))
+    return call.page("draft_remove", at=f"/documents/{document.id}/edit", who=who, kept=kept(call.form))
 
 
 def kept(form: dict[str, str]) -> dict[str, str]:
     return {name: text for name, text in form.items() if name not in UNSENT and not name.startswith(CHOOSE)}
 
 
-def conflict(call: Call, saved: Saved) -> Response:
+def conflict(call: Call, saved: Saved[Document]) -> Response:
     """Both texts of everything that two people changed, and the rest of the form as it will be saved."""
-    document = saved.document
+    document = saved.stored
     answer = call.page(
         "draft_conflict",
-        document=document,
+        at=f"/documents/{document.id}/edit",
         conflicts=saved.merge.conflicts,
         labels=FIELDS,
         names={key: one["name"] or one["email"] for key, one in saved.sheet.rows.items()},
@@ -181,14 +180,14 @@ def written(field: str, text: str) -> str:
     return {"role": ROLES, "authentication": PROOFS}.get(name, {}).get(text, text)
 
 
-def told(saved: Saved, mine: Sheet) -> Response:
+def told(saved: Saved[Document], mine: Sheet) -> Response:
     """For the script, which sent `mine`: what to show, and what it has seen from now on.
 
     `seen` is None where recipients came or went that its page does not show; it then shows the draft anew.
     """
     if saved.merge.conflicts:
         return JSONResponse({"conflict": True}, CONFLICT, dict(EVERYWHERE))
-    now = sheets.of_document(saved.document)
+    now = sheets.of_document(saved.stored)
     shown = {saved.ids.get(key, key) for key in mine.rows}
     return JSONResponse(
         {
@@ -197,8 +196,8 @@ def told(saved: Saved, mine: Sheet) -> Response:
             "rows": list(saved.sheet.rows),
             "wrong": saved.wrong,
             "ids": saved.ids,
-            "outline": outline(saved.document),
-            "coded": [one.id for one in saved.document.recipients if one.access_code is not None],
+            "outline": outline(saved.stored),
+            "coded": [one.id for one in saved.stored.recipients if one.access_code is not None],
         },
         200,
         dict(EVERYWHERE),

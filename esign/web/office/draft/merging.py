@@ -1,4 +1,4 @@
-"""Two people at one draft: what each has changed since what they both saw, put together."""
+"""Two people at one draft or template: what each has changed since what they both saw, put together."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -78,4 +78,4 @@ def chosen(mine: Sheet, theirs: Sheet, choices: Mapping[str, str]) -> Sheet:
 
 
 def person(row: Texts) -> str:
-    return f"{row['name']}, {row['email']}"
+    return ", ".join(text for name in ("name", "email") if (text := row.get(name)))

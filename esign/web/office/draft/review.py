@@ -108,6 +108,8 @@ async def send(call: Call) -> Response:
             revision=int(revision) if revision.isdecimal() and len(revision) < 16 else None,
         )
     except Problem as problem:
+        if problem.code == "document_not_draft":
+            return call.go(f"/documents/{document.id}")
         raise told(problem) from None
     return call.go(f"/documents/{document.id}", "sent")
 

@@ -1,8 +1,9 @@
-"""Saving a draft as its form has it: what can be taken is taken, and the rest gets a sentence at its field."""
+"""Saving a form of a draft or template: what can be taken is taken, and the rest gets a sentence at its field."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Generic, Protocol, TypeVar
 
 import orjson
 
@@ -11,6 +12,8 @@ from esign.actions.editing import Asking, Changes
 from esign.core import lifecycle
 from esign.core.document import Document, Recipient, Status
 from esign.core.errors import Detail, Problem
+from esign.core.instant import Instant
+from esign.core.template import TemplateRole
 from esign.entropy import id_of
 from esign.vault import Vault
 from esign.web.api.documents import edited
@@ -18,7 +21,7 @@ from esign.web.api.edit_requests import EditDocument, merged
 from esign.web.office.call import Call
 from esign.web.office.draft import sheet as sheets
 from esign.web.office.draft.merging import Merge, chosen, merge
-from esign.web.office.draft.sheet import Body, Sheet
+from esign.web.office.draft.sheet import DRAFT, Body, Shape, Sheet
 from esign.web.office.forms import EMPTY
 from esign.web.validation import check
 
@@ -29,14 +32,37 @@ PURPOSE = "draft-row"
 NO_CODE = "Agree on a code with them, and enter it here."
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """The draft as it is stored now, `sheet` as the form should show it, and a sentence for what was not saved.
+class Kept(Protocol):
+    """A document or a template."""
 
-    With conflicts nothing was saved. `ids` are those of recipients who were new, by the names of their rows.
+    @property
+    def id(self) -> str: ...
+    @property
+    def created_at(self) -> Instant: ...
+
+
+T = TypeVar("T", bound=Kept)
+H = TypeVar("H", Recipient, TemplateRole)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T]):
+    """What a form changes: how it is read, how it stands in a form, and what the body of a PATCH does to it."""
+
+    shape: Shape
+    read: Callable[[Call], Awaitable[T]]
+    sheet: Callable[[T], Sheet]
+    edit: Callable[[Call, T, Body], Awaitable[T]]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved(Generic[T]):
+    """What is stored now, `sheet` as the form should show it, and a sentence for what was not saved.
+
+    With conflicts nothing was saved. `ids` are those of rows that were new, by the names that the page gave them.
     """
 
-    document: Document
+    stored: T
     merge: Merge
     wrong: dict[str, str] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
@@ -53,67 +79,65 @@ async def draft(call: Call) -> Document:
     return found
 
 
-async def save(call: Call, mine: Sheet, seen: Sheet) -> Saved:
+async def save(call: Call, kind: Kind[T], mine: Sheet, seen: Sheet) -> Saved[T]:
     """`mine` put together with what others changed since `seen`."""
     choices = {name.removeprefix(CHOOSE): text for name, text in call.form.items() if name.startswith(CHOOSE)}
     for _ in range(AGAIN):
-        document = await draft(call)
-        theirs = sheets.of_document(document)
-        there = stored_before(mine, document, call.runtime.vault)
+        before = await kind.read(call)
+        theirs = kind.sheet(before)
+        there = stored_before(kind.shape, mine, theirs, before, call.runtime.vault)
         found = merge(seen, chosen(sheets.renamed(mine, there), theirs, choices), theirs)
         if found.conflicts:
-            return Saved(document, found, ids=there)
+            return Saved(before, found, ids=there)
         try:
-            return await stored(call, document, found, there)
+            return await stored(call, kind, before, found, there)
         except Problem as problem:
             if problem.code != "revision_mismatch":
                 raise
     raise Problem("revision_mismatch")
 
 
-def stored_before(mine: Sheet, document: Document, vault: Vault) -> dict[str, str]:
+def stored_before(shape: Shape, mine: Sheet, theirs: Sheet, of: Kept, vault: Vault) -> dict[str, str]:
     """The ids of new rows that are there already, since the answer to them was lost on its way."""
-    known = {recipient.id for recipient in document.recipients}
-    ids = {key: id for key in mine.rows if (id := id_for(key, document, vault)) is not None}
-    return {key: id for key, id in ids.items() if id in known}
+    ids = {key: id for key in mine.rows if (id := id_for(shape, key, of, vault)) is not None}
+    return {key: id for key, id in ids.items() if id in theirs.rows}
 
 
-def id_for(key: str, document: Document, vault: Vault) -> str | None:
+def id_for(shape: Shape, key: str, of: Kept, vault: Vault) -> str | None:
     """What a new row becomes however often it is sent; None where its name may be that of another page's."""
     if not MADE_UP.fullmatch(key):
         return None
-    mac = vault.mac(PURPOSE, f"{document.id} {key}".encode())
-    return id_of("rcp", document.created_at, int.from_bytes(mac[:10]))
+    mac = vault.mac(PURPOSE, f"{of.id} {key}".encode())
+    return id_of(shape.prefix, of.created_at, int.from_bytes(mac[:10]))
 
 
-async def stored(call: Call, document: Document, found: Merge, there: dict[str, str]) -> Saved:
+async def stored(call: Call, kind: Kind[T], before: T, found: Merge, there: Mapping[str, str]) -> Saved[T]:
     """Saved without whatever is refused; raises `revision_mismatch` where somebody was faster."""
-    body, wrong, texts = sheets.body_of(found.sheet, document), dict[str, str](), found.sheet.flat()
+    old = kind.sheet(before)
+    body = sheets.body_of(found.sheet, old, kind.shape)
+    wrong, texts = dict[str, str](), found.sheet.flat()
     after = None
     while after is None:
+        wanted = body.json()
         try:
-            after = await edit(call, document, body)
+            after = await kind.edit(call, before, body) if wanted else before
         except Problem as problem:
             if problem.code != "invalid_request" or not problem.details:
                 raise
-            before = orjson.dumps(body.json())
+            tried = orjson.dumps(wanted)
             for place, detail in [(body.place(one.path), one) for one in problem.details]:
                 wrong.setdefault(place, sentence(place, detail, texts))
                 body.drop(place)
-            if orjson.dumps(body.json()) == before:
-                raise
+            if orjson.dumps(body.json()) == tried:  # two that do not go together, one of which is as it was
+                return Saved(before, found, wrong)
     new = [key for key, entry in (body.rows or {}).items() if "id" not in entry]
-    known = {recipient.id for recipient in document.recipients}
-    made = [recipient.id for recipient in after.recipients if recipient.id not in known]
-    return Saved(after, found, wrong, there | dict(zip(new, made, strict=True)))
+    made = [key for key in kind.sheet(after).rows if key not in old.rows]
+    return Saved(after, found, wrong, {**there, **dict(zip(new, made, strict=True))})
 
 
 async def edit(call: Call, document: Document, body: Body) -> Document:
     """What PATCH does (contract 3.2), with the same schema."""
-    wanted = body.json()
-    if not wanted:
-        return document
-    given, limits, vault = check(EditDocument, wanted), call.runtime.config.limits, call.runtime.vault
+    given, limits, vault = check(EditDocument, body.json()), call.runtime.config.limits, call.runtime.vault
     listed = merged(given.recipients, call.runtime.clock.now(), vault, limits.recipients, limits.fields)
 
     def recipients(document: Document) -> tuple[Recipient, ...]:
@@ -127,11 +151,14 @@ async def edit(call: Call, document: Document, body: Body) -> Document:
     return await editing.edit(call.runtime, asking, changes)
 
 
-def named(people: Sequence[Recipient], body: Body, document: Document, vault: Vault) -> tuple[Recipient, ...]:
+DRAFTS = Kind(DRAFT, draft, sheets.of_document, edit)
+
+
+def named(holders: Sequence[H], body: Body, of: Kept, vault: Vault) -> tuple[H, ...]:
     """Whoever is new with the id that follows from the name of their row."""
     rows = (body.rows or {}).items()
-    ids = [None if "id" in entry else id_for(key, document, vault) for key, entry in rows]
-    return tuple(replace(one, id=id or one.id) for one, id in zip(people, ids, strict=True))
+    ids = [None if "id" in entry else id_for(body.shape, key, of, vault) for key, entry in rows]
+    return tuple(replace(one, id=id or one.id) for one, id in zip(holders, ids, strict=True))
 
 
 def sentence(place: str, detail: Detail, texts: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""A draft as its form shows it: flat texts by the names of the fields, and from there to the body of a PATCH."""
+"""A draft, or a template, as its form shows it: flat texts by the names of the fields, and from there to a PATCH."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,27 +8,57 @@ from typing import Any
 import orjson
 
 from esign.core.document import Document, Recipient
+from esign.core.template import Template
 
-TOP = ("title", "subject", "message", "locale", "days", "remind", "first", "every", "most")
-ROW = ("order", "name", "email", "role", "authentication", "code", "locale")
-NEW = {"order": "1", "role": "signer", "authentication": "link"}
 KEY = re.compile(r"name-(\w{1,40})")
 REMINDERS = {"first": "firstAfterDays", "every": "everyDays", "most": "max"}
-MEMBERS = {
-    "title": "title",
-    "subject": "subject",
-    "message": "message",
-    "locale": "locale",
-    "days": "expiresInDays",
-}
-ENTRY = {name: name for name in ROW} | {"code": "accessCode"}
 
 Texts = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """The fields of a form, each with the member of a PATCH that it is: those at the top, and those of each row.
+
+    `list` is the member that has the rows, `prefix` that of their ids; `named`: what nobody may leave empty in a row;
+    `new`: what stands in one that is new.
+    """
+
+    list: str
+    prefix: str
+    members: Mapping[str, str]
+    entry: Mapping[str, str]
+    named: tuple[str, ...]
+    new: Mapping[str, str]
+
+    @property
+    def top(self) -> tuple[str, ...]:
+        return (*self.members, "remind", *REMINDERS)
+
+
+DRAFT = Shape(
+    "recipients",
+    "rcp",
+    {
+        "title": "title",
+        "subject": "subject",
+        "message": "message",
+        "locale": "locale",
+        "days": "expiresInDays",
+    },
+    {
+        **{name: name for name in ("order", "name", "email", "role", "authentication")},
+        "code": "accessCode",
+        "locale": "locale",
+    },
+    named=("name", "email"),
+    new={"order": "1", "role": "signer", "authentication": "link"},
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Sheet:
-    """`rows` are the recipients in their order, by id, or by a name that the page gave a new one."""
+    """`rows` are the recipients, or the roles, in their order, by id, or by a name that the page gave a new one."""
 
     top: Texts
     rows: dict[str, Texts] = field(default_factory=dict)
@@ -44,19 +74,23 @@ class Sheet:
 
 
 def of_document(document: Document) -> Sheet:
-    reminders = document.reminders
-    top = {
-        "title": document.title,
-        "subject": document.subject or "",
-        "message": lines(document.message or ""),
-        "locale": document.locale or "",
-        "days": str(document.expires_in_days),
+    top = top_of(document) | {"locale": document.locale or ""}
+    return Sheet(top, {recipient.id: of_recipient(recipient) for recipient in document.recipients})
+
+
+def top_of(made: Document | Template) -> Texts:
+    """What both have."""
+    reminders = made.reminders
+    return {
+        "title": made.title,
+        "subject": made.subject or "",
+        "message": lines(made.message or ""),
+        "days": str(made.expires_in_days),
         "remind": "yes" if reminders.enabled else "",
         "first": str(reminders.first_after_days),
         "every": str(reminders.every_days),
         "most": str(reminders.max),
     }
-    return Sheet(top, {recipient.id: of_recipient(recipient) for recipient in document.recipients})
 
 
 def of_recipient(recipient: Recipient) -> Texts:
@@ -71,23 +105,25 @@ def of_recipient(recipient: Recipient) -> Texts:
     }
 
 
-def of_form(form: Mapping[str, str]) -> Sheet:
-    """The rows stand in the order in which the form has them; one without name and address is none."""
+def of_form(form: Mapping[str, str], shape: Shape = DRAFT) -> Sheet:
+    """The rows stand in the order in which the form has them; a new one in which nobody is named is none."""
     rows: dict[str, Texts] = {}
     for named in form:
         if found := KEY.fullmatch(named):
-            row = {name: form.get(f"{name}-{found[1]}", NEW.get(name, "")).strip() for name in ROW}
-            if row["name"] or row["email"] or not found[1].startswith("new"):
+            row = {
+                name: form.get(f"{name}-{found[1]}", shape.new.get(name, "")).strip() for name in shape.entry
+            }
+            if any(row[name] for name in shape.named) or not found[1].startswith("new"):
                 rows[found[1]] = row
-    return Sheet({name: lines(form.get(name, "")).strip() for name in TOP}, in_order(rows))
+    return Sheet({name: lines(form.get(name, "")).strip() for name in shape.top}, in_order(rows))
 
 
-def load(text: str) -> Sheet | None:
+def load(text: str, shape: Shape = DRAFT) -> Sheet | None:
     """What `dump` wrote; None for anything else."""
     try:
         found = orjson.loads(text)
-        top = {name: str(found["top"][name]) for name in TOP}
-        rows = {key: {name: str(row[name]) for name in ROW} for key, row in found["rows"].items()}
+        top = {name: str(found["top"][name]) for name in shape.top}
+        rows = {key: {name: str(row[name]) for name in shape.entry} for key, row in found["rows"].items()}
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
     return Sheet(top, rows)
@@ -146,13 +182,14 @@ def without(sheet: Sheet, key: str) -> Sheet:
 
 @dataclass(slots=True)
 class Body:
-    """What a sheet changes, as JSON (contract 3.2); `rows` None where the recipients stay as they are."""
+    """What a sheet changes, as JSON (contract 3.2, 3.3); `rows` None where they stay as they are."""
 
+    shape: Shape
     members: dict[str, Any]
     rows: dict[str, dict[str, Any]] | None
 
     def json(self) -> dict[str, Any]:
-        listed = {} if self.rows is None else {"recipients": list(self.rows.values())}
+        listed = {} if self.rows is None else {self.shape.list: list(self.rows.values())}
         return self.members | listed
 
     def place(self, path: str) -> str:
@@ -160,39 +197,39 @@ class Body:
         return next((name for name, member in places(self) if path == member), self._above(path))
 
     def _above(self, path: str) -> str:
-        found = re.match(r"/recipients/(\d+)/fields\b", path)
+        found = re.match(rf"/{self.shape.list}/(\d+)/fields\b", path)
         return f"role-{list(self.rows or ())[int(found[1])]}" if found else ""
 
     def drop(self, place: str) -> None:
-        """Leave out what cannot be taken: a member, the reminders as a whole, or a new recipient as a whole."""
+        """Leave out what cannot be taken: a member, the reminders as a whole, or a new row as a whole."""
         name, _, key = place.partition("-")
         if place in REMINDERS:
             self.members.pop("reminders", None)
         elif not key:
-            self.members.pop(MEMBERS.get(name, ""), None)
+            self.members.pop(self.shape.members.get(name, ""), None)
             self.rows = self.rows if name else None
         elif self.rows is not None and key in self.rows:
             entry = self.rows[key]
             if "id" not in entry:
                 del self.rows[key]
-            for member in {"code": ("accessCode", "authentication")}.get(name, (ENTRY[name],)):
+            for member in {"code": ("accessCode", "authentication")}.get(name, (self.shape.entry[name],)):
                 entry.pop(member, None)
 
 
 def places(body: Body) -> Iterator[tuple[str, str]]:
-    """(field of the form, JSON Pointer) for everything in the form of a draft."""
-    yield from ((name, f"/{member}") for name, member in MEMBERS.items())
+    """(field of the form, JSON Pointer) for everything in the form."""
+    shape = body.shape
+    yield from ((name, f"/{member}") for name, member in shape.members.items())
     yield from ((name, f"/reminders/{member}") for name, member in REMINDERS.items())
     for n, key in enumerate(body.rows or ()):
-        yield from ((f"{name}-{key}", f"/recipients/{n}/{member}") for name, member in ENTRY.items())
+        yield from ((f"{name}-{key}", f"/{shape.list}/{n}/{member}") for name, member in shape.entry.items())
 
 
-def body_of(sheet: Sheet, document: Document) -> Body:
-    """What of the document the sheet changes, and nothing else."""
-    old = of_document(document)
+def body_of(sheet: Sheet, old: Sheet, shape: Shape = DRAFT) -> Body:
+    """What the sheet changes of the old one, and nothing else."""
     members: dict[str, Any] = {
         member: whole(sheet.top[name]) if name == "days" else sheet.top[name] or None
-        for name, member in MEMBERS.items()
+        for name, member in shape.members.items()
         if sheet.top[name] != old.top[name]
     }
     if members.get("title", "") is None:
@@ -202,21 +239,21 @@ def body_of(sheet: Sheet, document: Document) -> Body:
     if any(sheet.top[name] != old.top[name] for name in ("remind", *REMINDERS)):
         days = {member: whole(sheet.top[name]) for name, member in REMINDERS.items()}
         members["reminders"] = {"enabled": sheet.top["remind"] == "yes"} | days
-    rows = {key: entry(key, row, old.rows.get(key)) for key, row in sheet.rows.items()}
+    rows = {key: entry(key, row, old.rows.get(key), shape) for key, row in sheet.rows.items()}
     same = list(sheet.rows) == list(old.rows) and all(one.keys() == {"id"} for one in rows.values())
-    return Body(members, None if same else rows)
+    return Body(shape, members, None if same else rows)
 
 
-def entry(key: str, row: Texts, old: Texts | None) -> dict[str, Any]:
+def entry(key: str, row: Texts, old: Texts | None, shape: Shape) -> dict[str, Any]:
     """One of the list: with its id and what is new about it, or somebody new."""
     before = old or {}
-    changed = [name for name in ROW if row[name] != before.get(name, "")]
+    changed = [name for name in shape.entry if row[name] != before.get(name, "")]
     if "code" in changed and "authentication" not in changed:
         changed.append("authentication")
     made: dict[str, Any] = {} if old is None else {"id": key}
     for name in changed:
-        made[ENTRY[name]] = whole(row[name]) if name == "order" else row[name] or None
-    empty = {name: "" for name in ("name", "email") if name in made and not made[name]}
+        made[shape.entry[name]] = whole(row[name]) if name == "order" else row[name] or None
+    empty = {name: "" for name in shape.named if name in made and not made[name]}
     return made | empty  # `null` would leave the one that is stored; here somebody has emptied the field
 
 

@@ -1,16 +1,13 @@
-"""From PDFs to drafts: each file becomes a document of its own, as in the API (contract 3.2).
+"""From PDFs to drafts: each file becomes a document of its own, as in the API (contract 3.2); or to templates.
 
-The browser sends with each form a name that it made up. A file that is sent again under it, because the answer to the
-first time was lost on the way, is the draft that it became then.
+A file that is sent again, because the answer to the first time was lost on the way, is what it became then (`once`).
 """
 
 import hashlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
 
-import orjson
-from pydantic import Field
 from starlette.responses import JSONResponse, Response
 
 from esign.actions import documents, editing, settings
@@ -20,12 +17,9 @@ from esign.core.document import Document
 from esign.core.editing import title_from
 from esign.core.errors import Problem
 from esign.entropy import new_token
-from esign.store.database import Transaction
-from esign.store.idempotency import Taken
-from esign.web.answer import Answer
 from esign.web.api.document_requests import FileName
-from esign.web.idempotency import Replays, Ticket, fingerprint
 from esign.web.multipart import SentFile
+from esign.web.office import once
 from esign.web.office.call import Call
 from esign.web.office.draft.preflight import Refusal, refusal
 from esign.web.office.draft.saving import draft
@@ -47,81 +41,89 @@ class Named(Schema):
     file_name: FileName
 
 
-class Once(Schema):
-    once: Annotated[str, Field(pattern=r"^[\x21-\x7e]{8,200}$")]
-
-
 @dataclass(frozen=True, slots=True)
 class Taking:
-    """What became of one file: the id of a draft, or why there is none."""
+    """What became of one file: the id of what it is now, or why there is none."""
 
     name: str
     id: str | None = None
     refused: Refusal | None = None
 
 
-async def show(call: Call) -> Response:
-    return page(call, [])
+@dataclass(frozen=True, slots=True)
+class Making:
+    """What files become: the page that takes them and its address, where each goes on, and how one is made."""
+
+    page: str
+    path: str
+    on: str
+    make: Callable[[Call, str, bytes, str], Awaitable[str]]
 
 
-def page(call: Call, takings: list[Taking]) -> Response:
+def page(call: Call, making: Making, takings: list[Taking]) -> Response:
     limits = call.runtime.config.limits
-    return call.page("draft_new", takings=takings, limits=limits, once=new_token())
+    return call.page(making.page, making=making, takings=takings, limits=limits, once=new_token())
 
 
-async def take(call: Call) -> Response:
-    """The next step of the one draft, or a page that tells what became of each file."""
-    once = check(Once, {"once": call.form.get("once", "")}).once
-    found = [await taken(call, file, f"{once}:{n}") for n, file in enumerate(call.files)]
+async def take_all(call: Call, making: Making) -> Response:
+    """The next step of the one that was made, or a page that tells what became of each file."""
+    name = once.name_of(call.form)
+    found = [await taken(call, making, file, f"{name}:{n}") for n, file in enumerate(call.files)]
     if call.wants_json:
-        return told(found[0] if found else Taking("", refused=NOTHING))
+        return told(making, found[0] if found else Taking("", refused=NOTHING))
     if len(found) == 1 and found[0].id:
-        return call.go(f"/documents/{found[0].id}/edit")
-    answer = page(call, found or [Taking("", refused=NOTHING)])
+        return call.go(making.on.format(found[0].id))
+    answer = page(call, making, found or [Taking("", refused=NOTHING)])
     answer.status_code = 200 if found and all(one.id for one in found) else UNPROCESSABLE
     return answer
 
 
-def told(one: Taking) -> Response:
+def told(making: Making, one: Taking) -> Response:
     """The same for the script."""
     if one.refused is None:
-        return JSONResponse({"to": f"/documents/{one.id}/edit"}, 200, dict(EVERYWHERE))
+        return JSONResponse({"to": making.on.format(one.id)}, 200, dict(EVERYWHERE))
     refused = {"title": one.refused.title, "advice": one.refused.advice}
     return JSONResponse({"refused": refused}, UNPROCESSABLE, dict(EVERYWHERE))
 
 
-async def taken(call: Call, file: SentFile, once: str) -> Taking:
+async def taken(call: Call, making: Making, file: SentFile, name: str) -> Taking:
     try:
-        name = check(Named, {"fileName": file.name}).file_name
+        called = check(Named, {"fileName": file.name}).file_name
     except Problem:
         return Taking(file.name, refused=UNNAMED)
     try:
-        return Taking(name, await drafted(call, name, file.content, once))
+        return Taking(called, await making.make(call, called, file.content, name))
     except Problem as problem:
-        return Taking(name, refused=refusal(problem))
+        return Taking(called, refused=refusal(problem))
 
 
-async def drafted(call: Call, name: str, content: bytes, once: str) -> str:
+def about(name: str, content: bytes) -> dict[str, str]:
+    """What tells one file from another."""
+    return {"name": name, "sha256": hashlib.sha256(content).hexdigest()}
+
+
+# ---------- drafts ----------
+
+
+async def drafted(call: Call, name: str, content: bytes, once_name: str) -> str:
     """The id of the draft that this file is, now or since it was sent before."""
-    limits = call.runtime.config.limits
-    replays = Replays(call.runtime.db, call.runtime.vault, call.runtime.clock, limits.idempotency_hours)
-    about = {"name": name, "sha256": hashlib.sha256(content).hexdigest()}
-    who = f"{call.signed.member.id}:{call.owner.mode}"
-    ticket = Ticket(who, once, fingerprint("POST", "/documents/new", about))
 
-    async def keep(tx: Transaction, document: Document) -> None:
-        answer = Answer(201, orjson.dumps({"id": document.id, "status": document.status}))
-        await replays.add(tx, ticket, answer, document.id)
-
-    if kept := await replays.find(ticket):
-        return str(orjson.loads(kept.body)["id"])
-    try:
+    async def create(keep: once.Keep) -> Document:
         order = await order_of(call, name, content)
-        return (await documents.create(call.runtime, call.owner, call.actor, call.origin, order, keep)).id
-    except Taken:
-        kept = await replays.find(ticket)
-        assert kept is not None, "somebody was faster by a moment"
-        return str(orjson.loads(kept.body)["id"])
+        return await documents.create(call.runtime, call.owner, call.actor, call.origin, order, keep)
+
+    return await once.make(call, once_name, DRAFTS.path, about(name, content), create)
+
+
+DRAFTS = Making("draft_new", "/documents/new", "/documents/{}/edit", drafted)
+
+
+async def show(call: Call) -> Response:
+    return page(call, DRAFTS, [])
+
+
+async def take(call: Call) -> Response:
+    return await take_all(call, DRAFTS)
 
 
 async def replace_file(call: Call) -> Response:

@@ -1,6 +1,6 @@
 // The right side: nothing chosen shows checks and all fields, one its properties, several what they share.
 
-import { $, clamp, h, icon, plural } from "./dom.js";
+import { $, body, clamp, h, icon, plural } from "./dom.js";
 import { canvas, focusField } from "./canvas.js";
 import { TYPES, chosen, colour, holders, inOrder, model, nameOf, person, select, update, watch } from "./model.js";
 import { ARRANGE, duplicate, give, remove, repeat, require } from "./actions.js";
@@ -33,7 +33,7 @@ function overview() {
   const out = [h("section", { class: "stack-s" }, h("h2", {}, "Check"), h("ul", { class: "checks" }, ...checks().map(check)))];
   const pages = Map.groupBy ? Map.groupBy(model.fields.toSorted(inOrder), (field) => field.page) : grouped(model.fields.toSorted(inOrder));
   const list = [...pages].flatMap(([page, fields]) => [h("h3", { class: "sub" }, `Page ${page}`), h("ul", { class: "outline" }, ...fields.map((field) => h("li", {}, go(field))))]);
-  const empty = holders().length ? "No fields yet. Drag one from the left onto the page, or choose one and click where it goes." : "Fields are for people: add recipients first.";
+  const empty = holders().length ? "No fields yet. Drag one from the left onto the page, or choose one and click where it goes." : `Fields are for people: add ${body.dataset.list} first.`;
   out.push(h("section", { class: "sect" }, h("h2", {}, plural(model.fields.length, "field")), ...(list.length ? list : [h("p", { class: "hint" }, empty)])));
   return out;
 }

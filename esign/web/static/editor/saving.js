@@ -162,7 +162,7 @@ async function choose(theirs) {
   $("#c-theirs").textContent = `${plural(theirs.fields.length, "field")}, ${missing(theirs.fields, mine)} of them not in yours`;
   $("#c-mine").textContent = `${plural(mine.length, "field")}, ${missing(mine, theirs.fields)} of them not in theirs`;
   stopped = true;
-  wait("Somebody else changed the fields of this document meanwhile.", { choose: true });
+  wait("Somebody else changed the fields meanwhile.", { choose: true });
   const answer = await ask(box);
   if (!answer) return;
   stopped = false;
@@ -171,7 +171,7 @@ async function choose(theirs) {
   const lost = renewPeople(theirs);
   if (answer === "mine") {
     commit(owned(mine));
-    toast(lost ? "Your fields are saved. Undo shows theirs. Fields of somebody who was removed are the first recipient's now." : "Your fields are saved. Undo shows theirs.", undo);
+    toast(lost ? "Your fields are saved. Undo shows theirs. Fields of somebody who was removed belong to the first of the others now." : "Your fields are saved. Undo shows theirs.", undo);
     return flush();
   }
   done(model.fields, theirs.revision);
