@@ -28,7 +28,7 @@ ARGS = [
 ]
 CHROMIUM = "/usr/bin/chromium"
 LEFT = "net::ERR_ABORTED"  # the page was left before it came: no fault of what is fetched at leisure or outlives it
-AT_LEISURE, OUTLIVING = ("image", "script"), ("/view", "/draft")
+AT_LEISURE, ICON, OUTLIVING = ("image", "script"), "/mark.svg", ("/view", "/draft")
 
 
 @contextmanager
@@ -121,7 +121,7 @@ class Visits:
                 say(message.text)
 
         def failed(request: Request) -> None:
-            unawaited = request.resource_type in AT_LEISURE or request.url.endswith(OUTLIVING)
+            unawaited = request.resource_type in AT_LEISURE or request.url.endswith((ICON, *OUTLIVING))
             if not unawaited or request.failure != LEFT:
                 say(f"Failed to load resource: {request.url}: {request.failure}")
 

@@ -170,7 +170,7 @@ def test_an_authenticator_is_set_up_and_asked_for(
     clean(page)
     page.get_by_label("Code").fill(codes[0])
     page.get_by_role("button", name="Continue").click()
-    page.wait_for_url("**/documents")
+    page.wait_for_url("**/members")
 
 
 def test_a_forgotten_password_is_chosen_by_mail_and_other_browsers_are_signed_out(

@@ -65,6 +65,7 @@ function room(field, width, tall) {
 function paint(known, field, look) {
   const { el } = known, bad = model.problems.has(field.id), chosen = model.selected.has(field.id);
   if (known.look !== look) el.className = `fld${look}`;
+  el.tabIndex = small() && look.includes(" micro") ? -1 : 0; // too small to be pressed for sure: the list of fields leads there
   const handles = chosen && model.selected.size === 1;
   if (handles !== !!$(".h", el)) handles ? el.append(...HANDLES.map((side) => h("span", { class: `h ${side}`, "data-h": side }))) : $$(".h", el).forEach((one) => one.remove());
   el.dataset.r = colour(field.holder);
