@@ -45,7 +45,13 @@ def seen(page: Page, number: int, scale: int) -> Sheet:
     sheet = page.locator(f"#page-{number}")
     sheet.scroll_into_view_if_needed()
     page.wait_for_function(RESTED, arg=number)
-    return Sheet(*(picture(page, sheet, style, scale) for style in (ALONE + BARE, ALONE)))
+    for _ in range(5):  # taking a picture can let go of the page's own for a moment
+        before, written, after = (
+            picture(page, sheet, style, scale) for style in (ALONE + BARE, ALONE, ALONE + BARE)
+        )
+        if before.tobytes() == after.tobytes():
+            return Sheet(after, written)
+    raise AssertionError(f"Page {number} does not come to rest.")
 
 
 def picture(page: Page, sheet: Locator, style: str, scale: int) -> Image.Image:
