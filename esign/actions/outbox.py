@@ -17,8 +17,6 @@ from esign.vault import Vault
 
 log = logging.getLogger("esign.mail")
 
-KEPT = "kept in the embedded outbox"
-
 
 class EmbeddedOutbox:
     """A mailer that keeps; encrypted, because a mail holds a signing link."""
@@ -37,7 +35,7 @@ class EmbeddedOutbox:
 
         mail_id = await self._db.write(write)
         log.info("kept a mail, since no mail server is set; read it with: esign outbox %s", mail_id)
-        return Accepted(KEPT)
+        return Accepted("kept in the embedded outbox")
 
 
 def wrapped(vault: Vault, message: EmailMessage, now: Instant) -> KeptMail:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from esign.core.attention import trouble
 from esign.core.document import Document, Status
 from esign.core.instant import Instant
 
@@ -25,11 +24,6 @@ class Sort(StrEnum):
     def descending(self) -> bool:
         return self.startswith("-")
 
-    @property
-    def turned(self) -> "Sort":
-        """The same order from its other end."""
-        return Sort(self[1:] if self.descending else f"-{self}")
-
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -44,10 +38,7 @@ ALWAYS = Span()
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One question: what is not given does not narrow. `q` and `recipient_email` are compared folded.
-
-    `attention`: only what needs somebody's (core/attention).
-    """
+    """One question: what is not given does not narrow. `q` and `recipient_email` are compared folded."""
 
     statuses: frozenset[Status] = frozenset()
     q: str | None = None
@@ -58,12 +49,10 @@ class Listing:
     updated: Span = ALWAYS
     completed: Span = ALWAYS
     sort: Sort = Sort.NEWEST
-    attention: bool = False
 
     def still_has(self, document: Document) -> bool:
         """Whether a document that was found fits after it changed its status."""
-        there = not self.statuses or document.status in self.statuses
-        return there and (not self.attention or trouble(document) is not None)
+        return not self.statuses or document.status in self.statuses
 
 
 EVERYTHING = Listing()

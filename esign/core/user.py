@@ -15,10 +15,7 @@ SEEN: Millis = MINUTE  # how exactly the last use of a session is known
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person; `password` is an argon2id hash, None until one was chosen. `totp` is encrypted, `step` its last use.
-
-    `seen_at` is when they were last at a browser, to the minute.
-    """
+    """A person; `password` is an argon2id hash, None until one was chosen. `totp` is encrypted, `step` its last use."""
 
     id: str
     email: str
@@ -29,7 +26,6 @@ class User:
     totp: bytes | None = None
     step: int = 0
     disabled_at: Instant | None = None
-    seen_at: Instant | None = None
 
     @property
     def address(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from tests.browser.screens import SETTLED
 from tests.web.signing.client import LINK, application
@@ -27,6 +27,10 @@ ARGS = [
     "--disable-sync",
 ]
 CHROMIUM = "/usr/bin/chromium"
+PATIENCE = (
+    20_000  # ms: tests run on every core, so that browsers share them; how fast pages are is for tests/bench
+)
+expect.set_options(timeout=PATIENCE)
 LEFT = "net::ERR_ABORTED"  # the page was left before it came: no fault of what is fetched at leisure or outlives it
 AT_LEISURE, ICON, OUTLIVING = ("image", "script"), "/mark.svg", ("/view", "/draft")
 
@@ -110,7 +114,7 @@ class Visits:
         )
         self.open.callback(context.close)
         page = context.new_page()
-        page.set_default_timeout(5_000)
+        page.set_default_timeout(PATIENCE)
 
         def say(text: str) -> None:
             if not (excused and excused in text):

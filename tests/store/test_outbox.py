@@ -1,5 +1,4 @@
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,7 @@ from tests.store.plans import steps, walks
 LEASE = 5 * MINUTE
 
 
-async def add(db: Database, key: str, at: Instant = NOW, kind: str = "mail", **more: Any) -> None:
+async def add(db: Database, key: str, at: Instant = NOW, kind: str = "mail", **more: str) -> None:
     await db.write(lambda tx: outbox.add(tx, kind, key, at, body=key.encode(), **more))
 
 
