@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 from tests.browser.screens import SETTLED
 from tests.web.signing.client import LINK, application
@@ -27,12 +27,8 @@ ARGS = [
     "--disable-sync",
 ]
 CHROMIUM = "/usr/bin/chromium"
-PATIENCE = (
-    20_000  # ms: tests run on every core, so that browsers share them; how fast pages are is for tests/bench
-)
-expect.set_options(timeout=PATIENCE)
 LEFT = "net::ERR_ABORTED"  # the page was left before it came: no fault of what is fetched at leisure or outlives it
-AT_LEISURE, ICON, OUTLIVING = ("image", "script"), "/mark.svg", ("/view", "/draft")
+AT_LEISURE = ("/pages.js", "/zoom.js", "/mark.svg", "/draft")  # beside pictures
 
 
 @contextmanager
@@ -114,7 +110,7 @@ class Visits:
         )
         self.open.callback(context.close)
         page = context.new_page()
-        page.set_default_timeout(PATIENCE)
+        page.set_default_timeout(5_000)
 
         def say(text: str) -> None:
             if not (excused and excused in text):
@@ -125,7 +121,7 @@ class Visits:
                 say(message.text)
 
         def failed(request: Request) -> None:
-            unawaited = request.resource_type in AT_LEISURE or request.url.endswith((ICON, *OUTLIVING))
+            unawaited = request.resource_type == "image" or request.url.endswith(AT_LEISURE)
             if not unawaited or request.failure != LEFT:
                 say(f"Failed to load resource: {request.url}: {request.failure}")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser.conftest import ARGS, CHROMIUM, PATIENCE
+from tests.browser.conftest import ARGS, CHROMIUM
 from tests.browser.screens import SETTLED
 from tests.browser.stage import Stage
 from tests.browser.test_journey import action, asked, draw, expect_state, give
@@ -52,7 +52,7 @@ def a_phone(browser: Browser, link: str, excused: str = "\0") -> Iterator[Page]:
     """The link opened on it; whatever the page complains of is a failure, but for what is excused."""
     context = browser.new_context(no_viewport=True, has_touch=True, locale="en-GB", reduced_motion="reduce")
     page, said = context.new_page(), list[str]()
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(10_000)
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
     context.new_cdp_session(page).send("Emulation.setDeviceMetricsOverride", METRICS)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.conftest import PATIENCE, serving
+from tests.browser.conftest import serving
 from tests.web.signing.port import MemoryPort, a_document, a_recipient
 
 Shot = Callable[[Page, str], None]
@@ -23,7 +23,7 @@ def phone(browser: Browser) -> Iterator[Page]:
     """A page whose errors nobody minds: here something is broken on purpose."""
     with browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True) as context:
         page = context.new_page()
-        page.set_default_timeout(PATIENCE)
+        page.set_default_timeout(5_000)
         yield page
 
 
