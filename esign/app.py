@@ -47,6 +47,7 @@ from esign.web.office.routes import routes as office_routes
 from esign.web.origin import Proxies
 from esign.web.pages import Pages
 from esign.web.pipeline import Api
+from esign.web.ratelimit import Uploads
 from esign.web.server import Front, Running, running, until_signal
 from esign.web.signing import handoff, renewal, sheet
 from esign.web.signing import routes as signing_routes
@@ -135,7 +136,8 @@ class App:
         body = runtime.config.limits.body_mib * 2**20
         self.front = Front(proxies=proxies, message_bytes=2 * body)
         self._runtime = runtime
-        self._api = Api(runtime, ENDPOINTS)
+        uploads = Uploads()
+        self._api = Api(runtime, ENDPOINTS, uploads)
         pages = Pages.load()
         faults = Faults(pages, Library.load())
         self._pages = Starlette(
@@ -145,8 +147,8 @@ class App:
                 *sheet.routes(lettering),
                 *handoff.routes(handing, pages),
                 *renewal.routes(renewing),
-                *home.routes(runtime, pages),
-                *office_routes(runtime, pages),
+                *home.routes(runtime),
+                *office_routes(runtime, pages, uploads),
                 *reference.routes(runtime, pages),
                 *downloads.routes,
                 *health.routes,

@@ -11,8 +11,13 @@ CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 
 def new_id(prefix: str, now: Instant) -> str:
     """`<prefix>_` and 26 characters of a UUIDv7 (RFC 9562 5.7): sorts by time, grants nothing (contract 2.4)."""
+    return id_of(prefix, now, secrets.randbits(80))
+
+
+def id_of(prefix: str, at: Instant, bits: int) -> str:
+    """Such an id with 80 given bits, of which 74 count: of the same ones it is the same."""
     number = (
-        (now & (2**48 - 1)) << 80 | 0x7 << 76 | secrets.randbits(12) << 64 | 0b10 << 62 | secrets.randbits(62)
+        (at & (2**48 - 1)) << 80 | 0x7 << 76 | (bits >> 68 & 0xFFF) << 64 | 0b10 << 62 | bits & (2**62 - 1)
     )
     return f"{prefix}_" + "".join(CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
 

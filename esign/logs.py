@@ -39,3 +39,4 @@ def set_up(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:
     lines.addFilter(is_worth_telling)
     logging.getLogger().addHandler(lines)
     logging.getLogger("esign").setLevel(level)
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # a form that is cut is its sender's affair

@@ -1,7 +1,8 @@
 """Pictures of every page in every state: python -m tests.screenshots FOLDER [WALK ...]
 
 Each walk of tests/browser/walks.py is made on a phone, a tablet and a desk, from left to right and from right to left;
-at each stop it is pictured in light and dark, as FOLDER/WALK-STOP-WIDTH-LANGUAGE-SCHEME.png.
+at each stop it is pictured in light and dark, as FOLDER/WALK-STOP-WIDTH-LANGUAGE-SCHEME.png. Walks through the
+office are those of tests/browser/office_walks.py, which says how to add one; the office speaks English alone.
 """
 
 import sys
@@ -11,6 +12,7 @@ from tempfile import TemporaryDirectory
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.conftest import ARGS, CHROMIUM, Visits
+from tests.browser.office_walks import OFFICE, an_office_of
 from tests.browser.screens import SETTLED
 from tests.browser.stage import a_stage
 from tests.browser.walks import BESIDE, WALKS
@@ -45,6 +47,20 @@ def beside(browser: Browser, folder: Path, names: list[str]) -> None:
                 take(page, folder / f"{name}-{width}-en")
 
 
+def office(browser: Browser, folder: Path, names: list[str]) -> None:
+    """Each walk finds the office as it was: none changes what another looks at."""
+    with TemporaryDirectory() as data, a_stage(Path(data), {"name": "Alder & Finch"}) as stage:
+        place = an_office_of(stage)
+        for name in names:
+            for width, height in SIZES.items():
+                visit, start = Visits(browser), f"{stage.site.base}/account"
+                with visit.open:  # one at a time: a server takes 50 connections of one address
+                    page = visit.at(start, width=width, height=height, storage_state=place.state)
+                    for stop in OFFICE[name](page, place):
+                        take(page, folder / f"{name}-{stop}-{width}-en")
+            print(name, flush=True)
+
+
 def main(folder: Path, *wanted: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
@@ -55,6 +71,8 @@ def main(folder: Path, *wanted: str) -> None:
                     walk(browser, folder, name, width, tag)
             print(name, flush=True)
         beside(browser, folder, [one for one in BESIDE if one in wanted or not wanted])
+        if names := [one for one in OFFICE if one in wanted or not wanted]:
+            office(browser, folder, names)
         browser.close()
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
 

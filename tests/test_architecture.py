@@ -47,7 +47,7 @@ PDF_LIBRARIES = ("pikepdf", "pypdfium2", "PIL", "typst", "pyhanko", "fontTools",
 # `esign --version` has 8 times `python -c pass`, and click takes half of it.
 SERVICE_LIBRARIES = (
     *("starlette", "uvicorn", "uvloop", "pydantic", "aiohttp", "aiosqlite", "aiosmtplib", "apscheduler"),
-    *("jinja2", "cryptography", "orjson", "segno"),
+    *("jinja2", "cryptography", "orjson", "python_multipart", "segno"),
     *PDF_LIBRARIES,
 )
 

@@ -1,6 +1,6 @@
-"""Organisations and keys, as the command line makes them."""
+"""Organisations and keys: made, listed, revoked."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from email.utils import parseaddr
 
 from esign.config import Config
@@ -65,21 +65,39 @@ async def create_key(
     It lives no longer than the organisation's `max_key_lifetime_days`, whatever was asked for.
     """
     organisation = await ensure_organisation(db, config, now)
+    expires_at = None if expires_in_days is None else now + expires_in_days * DAY
+    wish = Wish(name, mode, scopes, expires_at)
+    return await add_key(db, config, now, organisation, wish, created_by)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a key is to be called, and what it is to be good for."""
+
+    name: str
+    mode: Mode
+    scopes: frozenset[Scope]
+    expires_at: Instant | None
+
+
+async def add_key(
+    db: Database, config: Config, now: Instant, organisation: Organisation, wish: Wish, created_by: Actor
+) -> tuple[ApiKey, str]:
+    """The same for one of several organisations."""
     if not may_use_api(plan_of(organisation, config)):
         raise Problem("plan_required")
-    if config.server.environment == "test" and mode is Mode.LIVE:
+    if config.server.environment == "test" and wish.mode is Mode.LIVE:
         raise LiveKeysNotAllowed
-    days = min(filter(None, (expires_in_days, organisation.max_key_lifetime_days)), default=None)
-    text = apikey.compose(mode, new_key_secret())
+    text = apikey.compose(wish.mode, new_key_secret())
     key = ApiKey(
         id=new_id("key", now),
         organisation_id=organisation.id,
-        mode=mode,
-        name=name,
+        mode=wish.mode,
+        name=wish.name,
         hint=apikey.hint(text),
-        scopes=scopes,
+        scopes=wish.scopes,
         created_at=now,
-        expires_at=None if days is None else now + days * DAY,
+        expires_at=min(filter(None, (wish.expires_at, latest_end(organisation, now))), default=None),
         created_by=created_by,
     )
 
@@ -91,6 +109,12 @@ async def create_key(
 
     await db.write(write)
     return replace(key, plan=organisation.plan), text
+
+
+def latest_end(organisation: Organisation, now: Instant) -> Instant | None:
+    """When a key made now ends at the latest; None where keys may live for ever."""
+    days = organisation.max_key_lifetime_days
+    return None if days is None else now + days * DAY
 
 
 async def list_keys(db: Database) -> list[ApiKey]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
 from esign.actions import mailing, notices
@@ -51,27 +53,46 @@ async def send_mail(runtime: Runtime, organisation: Organisation, to: Mailbox) -
 
 @dataclass(frozen=True, slots=True)
 class SealState:
-    """The certificate that live documents are sealed with; `made_here` unless a PKCS#12 file is configured."""
+    """The certificate that documents of a mode are sealed with; `made_here` unless a PKCS#12 file is configured.
+
+    `fingerprint` is its SHA-256, as other programs show it; `days` is how long it is valid in all.
+    """
 
     subject: str
     issuer: str
     begins_at: Instant
     ends_at: Instant
+    days: int
     days_left: int
     made_here: bool
+    key: str
+    fingerprint: str
 
 
-def seal_state(runtime: Runtime) -> SealState:
-    certificate = x509.load_der_x509_certificate(runtime.credentials[Mode.LIVE].certificate_der)
+def seal_state(runtime: Runtime, mode: Mode = Mode.LIVE) -> SealState:
+    certificate = x509.load_der_x509_certificate(runtime.credentials[mode].certificate_der)
+    begins_at = int(certificate.not_valid_before_utc.timestamp() * 1000)
     ends_at = int(certificate.not_valid_after_utc.timestamp() * 1000)
     return SealState(
         subject=name_of(certificate.subject),
         issuer=name_of(certificate.issuer),
-        begins_at=int(certificate.not_valid_before_utc.timestamp() * 1000),
+        begins_at=begins_at,
         ends_at=ends_at,
+        days=(ends_at - begins_at) // DAY,
         days_left=max(0, (ends_at - runtime.clock.now()) // DAY),
-        made_here=runtime.config.seal.pkcs12 is None,
+        made_here=mode is Mode.TEST or runtime.config.seal.pkcs12 is None,
+        key=kind_of(certificate.public_key()),
+        fingerprint=certificate.fingerprint(hashes.SHA256()).hex(":"),
     )
+
+
+def kind_of(key: object) -> str:
+    """The kind and strength of a public key, in the words of those who compare them."""
+    if isinstance(key, ec.EllipticCurvePublicKey):
+        return f"ECDSA, curve {key.curve.name}"
+    if isinstance(key, rsa.RSAPublicKey):
+        return f"RSA, {key.key_size} bits"
+    return type(key).__name__.removesuffix("PublicKey").strip("_")
 
 
 def name_of(name: x509.Name) -> str:

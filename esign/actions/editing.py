@@ -9,16 +9,19 @@ from esign.actions.documents import Owner, check_placement, find_own, get
 from esign.actions.transition import Keep, Save, check_revision, transition
 from esign.actions.upload import Source
 from esign.core import editing
+from esign.core.audit import Entry
 from esign.core.correcting import CORRECTED, correct
 from esign.core.document import Actor, Document, Origin, Recipient, Status
 from esign.core.errors import Detail, Problem
-from esign.core.instant import Instant
-from esign.core.outcome import Outcome
+from esign.core.instant import MINUTE, Instant, Millis
+from esign.core.outcome import Event, Outcome
 from esign.core.usage import Usage
 from esign.runtime import Runtime
-from esign.store import blobs, outcomes, usage
+from esign.store import blobs, events, outcomes, usage
 from esign.store.database import Transaction
 from esign.vault import Vault
+
+WHILE: Millis = 15 * MINUTE
 
 Recipients = Callable[[Document], tuple[Recipient, ...]]
 Check = Callable[[Document, Recipient], None]
@@ -26,13 +29,17 @@ Check = Callable[[Document, Recipient], None]
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Who asks for a change of which document, and at which revision, if that matters."""
+    """Who asks for a change of which document, and at which revision, if that matters.
+
+    `steady`: one of many changes while somebody works on a draft; the audit trail tells of them once in a while.
+    """
 
     owner: Owner
     document_id: str
     actor: Actor
     origin: Origin
     revision: int | None = None
+    steady: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +94,29 @@ async def edit(runtime: Runtime, asking: Asking, changes: Changes, keep: Keep | 
             await blobs.detach(tx, before.id)
             await blobs.attach(tx, before.id, *new.hashes)
             await usage.add(tx, outcomes.meter(before, now), Usage(storage_bytes=new.size))
+        if asking.steady:
+            outcome = await told_before(tx, outcome)
         return await outcomes.save(tx, outcome, before, vault, now)
 
     found = find_own(asking.owner, asking.document_id)
     edited: Document = await transition(runtime, found, decide, keep, save)
     return edited
+
+
+async def told_before(tx: Transaction, outcome: Outcome) -> Outcome:
+    """Without its entry, where the newest one of the trail says the same of the same person a short while ago."""
+    seq, _ = await events.head(tx, outcome.document.id)
+    newest = await events.trail(tx, outcome.document.id, after=seq - 1)
+    return replace(outcome, events=tuple(e for e in outcome.events if not any(same(e, n) for n in newest)))
+
+
+def same(event: Event, entry: Entry) -> bool:
+    who = (event.actor.kind, event.actor.id)
+    return (
+        (event.type, event.data, who) == (entry.type, entry.data, (entry.actor_kind, entry.actor_id))
+        and "fileSha256" not in event.data
+        and event.at < entry.at + WHILE
+    )
 
 
 # ---------- one recipient ----------

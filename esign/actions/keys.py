@@ -1,14 +1,33 @@
-"""API keys as their organisation sees them: found, renamed, revoked; never made here (contract 3.5, 8)."""
+"""API keys as their organisation sees them: made, found, renamed, revoked (contract 3.5, 8)."""
 
 from dataclasses import replace
 
+from esign.actions import accounts as making
+from esign.actions.accounts import LiveKeysNotAllowed, Wish
 from esign.actions.documents import Owner
 from esign.actions.transition import Keep
+from esign.core.account import Organisation
 from esign.core.apikey import ApiKey
+from esign.core.document import Actor
+from esign.core.errors import Problem
 from esign.runtime import Runtime
 from esign.store import accounts
 from esign.store.database import Transaction
 from esign.store.documents import Place, page_of
+
+
+async def create(runtime: Runtime, organisation: Organisation, wish: Wish, by: Actor) -> tuple[ApiKey, str]:
+    """A key of this organisation and, once, its text; raises `plan_required` and `limit_reached`."""
+    now = runtime.clock.now()
+    try:
+        return await making.add_key(runtime.db, runtime.config, now, organisation, wish, by)
+    except LiveKeysNotAllowed:
+        raise Problem("invalid_request", "This installation issues only test keys.") from None
+
+
+async def count_active(runtime: Runtime, organisation: Organisation) -> int:
+    """How many of the keys that an organisation may have are in use, of both modes."""
+    return await accounts.count_active_keys(runtime.db, organisation.id, runtime.clock.now())
 
 
 async def find_page(

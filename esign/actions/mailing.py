@@ -11,7 +11,8 @@ from email.utils import parseaddr
 from typing import Any
 from urllib.parse import urlsplit
 
-from esign.actions import notices, testmail
+from esign.actions import copies, notices, testmail
+from esign.actions.copies import Copy
 from esign.actions.correspondence import Post, write_letter
 from esign.actions.documents import Owner
 from esign.actions.files import name_of
@@ -20,7 +21,7 @@ from esign.core import effort
 from esign.core import letter as rules
 from esign.core.account import Organisation
 from esign.core.challenge import Method
-from esign.core.document import Delivery, Recipient, Status
+from esign.core.document import Delivery, Mode, Recipient, Status
 from esign.core.instant import HOUR, MINUTE, Instant, Millis, rfc3339
 from esign.mail.failure import AuthenticationFailure, PermanentFailure, TemporaryFailure
 from esign.mail.message import Attachment, Mailbox, compose
@@ -49,7 +50,8 @@ async def deliver(runtime: Runtime, job: Job) -> None:
         or is_stale(post, runtime.clock.now())
         or await is_revoked(runtime.db, post, runtime.clock.now())
     ):
-        await finish(runtime, job, post, Delivery.NONE)
+        copy = Copy(post.letter, to.address if to else "")
+        await finish(runtime, job, post, Delivery.NONE, copy=copy)
         return
     attached = await attachments(runtime, post)
 
@@ -59,41 +61,63 @@ async def deliver(runtime: Runtime, job: Job) -> None:
 
     owner = Owner(post.organisation.id, post.document.mode)
     about = About(owner, to.address, post.document.id, post.recipient.id if post.recipient else None)
-    await attempt(runtime, job, post, Parcel(post.organisation, to, about, write, attached))
+    parcel = Parcel(post.letter, post.organisation, to, about, write, opening(post), attached)
+    await attempt(runtime, job, post, parcel)
+
+
+def opening(post: Post) -> tuple[str, ...]:
+    """What in the letter lets anybody act as its reader; nothing does in test mode."""
+    if post.document.mode is Mode.TEST:
+        return ()
+    code = copies.spelt(post.code) if post.code else ()
+    return (*code, post.token) if post.token else code
 
 
 async def notify(runtime: Runtime, job: Job) -> None:
     """The same for a letter that is about no document."""
     notice = await notices.read(runtime, job)
     about = About(Owner(notice.organisation.id, notice.mode), notice.to.address)
-    parcel = Parcel(notice.organisation, notice.to, about, lambda: notices.write_letter(notice))
+    opening = (notice.link.rpartition("/")[2],) if notice.link else ()
+
+    def write() -> Letter:
+        return notices.write_letter(notice)
+
+    parcel = Parcel(notice.letter, notice.organisation, notice.to, about, write, opening)
     await attempt(runtime, job, None, parcel)
 
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """What goes into one mail; `write` is called beside the loop, since it takes a while."""
+    """What goes into one mail; `write` is called beside the loop, since it takes a while.
 
+    `opening` is what the copy of it must not hold.
+    """
+
+    letter: str
     organisation: Organisation
     to: Mailbox
     about: About
     write: Callable[[], Letter]
+    opening: tuple[str, ...]
     attached: tuple[Attachment, ...] = ()
 
 
 async def attempt(runtime: Runtime, job: Job, post: Post | None, parcel: Parcel) -> None:
     """Send it, and note on the recipient of a `post` what became of it."""
+    copy = Copy(parcel.letter, parcel.to.address)
     try:
-        await testmail.send(runtime, await asyncio.to_thread(written, runtime, job, parcel), parcel.about)
+        message = await asyncio.to_thread(written, runtime, job, parcel)
+        copy = copies.filled_in(copy, message, parcel.opening)
+        reply = await testmail.send(runtime, message, parcel.about)
     except AuthenticationFailure as failure:
         log.error("the mail server refused our login: %s; check [mail] username and password", failure)
-        await postpone(runtime, job, post, str(failure))
+        await postpone(runtime, job, post, str(failure), copy)
     except TemporaryFailure as failure:
-        await postpone(runtime, job, post, str(failure))
+        await postpone(runtime, job, post, str(failure), copy)
     except PermanentFailure as failure:
-        await finish(runtime, job, post, Delivery.FAILED, str(failure))
+        await finish(runtime, job, post, Delivery.FAILED, str(failure), copy=copy)
     else:
-        await finish(runtime, job, post, Delivery.ACCEPTED)
+        await finish(runtime, job, post, Delivery.ACCEPTED, copy=copy, reply=reply)
 
 
 def written(runtime: Runtime, job: Job, parcel: Parcel) -> EmailMessage:
@@ -197,13 +221,20 @@ def masked(reason: str | None) -> str:
 
 
 async def finish(
-    runtime: Runtime, job: Job, post: Post | None, delivery: Delivery, reason: str | None = None
+    runtime: Runtime,
+    job: Job,
+    post: Post | None,
+    delivery: Delivery,
+    reason: str | None = None,
+    *,
+    copy: Copy,
+    reply: str | None = None,
 ) -> None:
     """Note on the recipient what became of it; a mail that was never due changes nothing.
 
     Of one whose document was deleted while it left, nothing stays, nor does the mail where it was kept.
     """
-    now = runtime.clock.now()
+    now, words = runtime.clock.now(), copies.seal(runtime.vault, job.key, copy)
     if delivery is Delivery.FAILED:
         log.warning("mail %s is given up: %s", job.key, masked(reason))
 
@@ -213,7 +244,7 @@ async def finish(
             return
         if post is not None and delivery is not Delivery.NONE:
             await note(runtime, tx, post, delivery, reason, now)
-        await outbox.finish(tx, job, now, reason)
+        await outbox.finish(tx, job, now, reason, words=words, reply=reply)
 
     await runtime.db.write(write)
     runtime.bell.ring()
@@ -236,16 +267,18 @@ async def note(
     await outcomes.save(tx, outcome, before, runtime.vault, now)
 
 
-async def postpone(runtime: Runtime, job: Job, post: Post | None, reason: str) -> None:
+async def postpone(runtime: Runtime, job: Job, post: Post | None, reason: str, copy: Copy) -> None:
     """Try again later: 1, 2, 5, 10, 20, 40 minutes, then hourly, for 72 hours in all."""
     now = runtime.clock.now()
     if job.attempts > len(RETRIES) + GIVE_UP_AFTER // HOUR:
-        await finish(runtime, job, post, Delivery.FAILED, reason)
+        await finish(runtime, job, post, Delivery.FAILED, reason, copy=copy)
         return
     wait = RETRIES[job.attempts - 1] if job.attempts <= len(RETRIES) else HOUR
     log.warning("mail %s was not taken: %s; tried again at %s", job.key, masked(reason), rfc3339(now + wait))
 
+    words = copies.seal(runtime.vault, job.key, copy)
+
     async def write(tx: Transaction) -> None:
-        await outbox.postpone(tx, job, now + wait, reason)
+        await outbox.postpone(tx, job, now + wait, reason, words)
 
     await runtime.db.write(write)

@@ -57,7 +57,8 @@ async def queue_one(runtime: Runtime, tx: Transaction, notice: Notice, name: str
     }
     now = runtime.clock.now()
     sealed = runtime.vault.encrypt("outbox", json.dumps(body).encode(), name.encode())
-    count = await outbox.add(tx, "mail", name, now, body=sealed)
+    owner = (notice.organisation.id, notice.mode)
+    count = await outbox.add(tx, "mail", name, now, body=sealed, owner=owner)
     await usage.add(tx, Meter(notice.organisation.id, notice.mode, now // DAY), Usage(emails=count))
 
 

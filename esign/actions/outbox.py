@@ -17,6 +17,8 @@ from esign.vault import Vault
 
 log = logging.getLogger("esign.mail")
 
+KEPT = "kept in the embedded outbox"
+
 
 class EmbeddedOutbox:
     """A mailer that keeps; encrypted, because a mail holds a signing link."""
@@ -35,7 +37,7 @@ class EmbeddedOutbox:
 
         mail_id = await self._db.write(write)
         log.info("kept a mail, since no mail server is set; read it with: esign outbox %s", mail_id)
-        return Accepted("kept in the embedded outbox")
+        return Accepted(KEPT)
 
 
 def wrapped(vault: Vault, message: EmailMessage, now: Instant) -> KeptMail:

@@ -12,9 +12,10 @@ from esign.actions.drawing import drawn_field, inks_of
 from esign.actions.printing import font_paths
 from esign.actions.signing import Visitor
 from esign.core.account import Organisation
-from esign.core.document import Document, Recipient
+from esign.core.document import Document, File, Recipient, Status
 from esign.core.errors import Problem
 from esign.core.language import choose
+from esign.core.template import Template
 from esign.pdf.inspection import Paragraph
 from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
@@ -25,24 +26,54 @@ from esign.store.database import Transaction
 async def page_image(runtime: Runtime, visitor: Visitor, number: int, size: int) -> bytes | None:
     """The picture of a page as it was uploaded (WebP); None where the link shows no pages."""
     document, _ = await shown(runtime, visitor, number)
-    if document is None:
-        return None
-    if size == 1:
-        return await blobs.get(runtime.db, document.file.images[number - 1])
-
-    async def make() -> bytes:
-        prepared = await blobs.get(runtime.db, document.file.prepared)
-        page = document.file.pages[number - 1]
-        return bytes(await runtime.pdf.ask("sharper", bytes, prepared, number, page, size))
-
-    return await kept(runtime, document, f"{number}.{size}", make)
+    return None if document is None else await picture_of(runtime, document, number, size)
 
 
 async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: int, size: int) -> bytes | None:
     """What the first `done` who finished have filled in on a page, as it will be sealed, on clear ground."""
     document, organisation = await shown(runtime, visitor, number)
-    people = document.finished() if document else ()
-    if document is None or organisation is None or not 1 <= done <= len(people):
+    if document is None or organisation is None:
+        return None
+    return await filled_picture_of(runtime, document, organisation, number, done, size)
+
+
+async def picture_of(runtime: Runtime, document: Document, number: int, size: int) -> bytes:
+    """A page, which the document must have, for somebody who may see it."""
+    if size == 1:
+        return await blobs.get(runtime.db, document.file.images[number - 1])
+
+    return await kept(
+        runtime,
+        document,
+        of_file(document, f"{number}.{size}"),
+        lambda: sharper(runtime, document.file, number, size),
+    )
+
+
+async def template_picture(runtime: Runtime, template: Template, number: int, size: int) -> bytes:
+    """A page of a template; a sharper one is not kept, as few look at it."""
+    if size == 1:
+        return await blobs.get(runtime.db, template.file.images[number - 1])
+    async with runtime.pdf.reading:
+        return await made(sharper(runtime, template.file, number, size))
+
+
+async def sharper(runtime: Runtime, file: File, number: int, size: int) -> bytes:
+    prepared = await blobs.get(runtime.db, file.prepared)
+    return bytes(await runtime.pdf.ask("sharper", bytes, prepared, number, file.pages[number - 1], size))
+
+
+def of_file(document: Document, name: str) -> str:
+    """What was made of a draft's file is of no use for the next one."""
+    return f"{document.file.prepared[:16]}.{name}" if document.status is Status.DRAFT else name
+
+
+async def filled_picture_of(
+    runtime: Runtime, document: Document, organisation: Organisation, number: int, done: int, size: int
+) -> bytes | None:
+    """What lies on that page; None where `done` have not finished yet, or have nothing there."""
+    people = document.finished()
+    if not 1 <= done <= len(people):
         return None
     here = [(field, who) for who in people[:done] for field in who.fields if field.page == number]
     if not here:
@@ -99,13 +130,18 @@ async def kept(
         found = await views.find(runtime.db, document.id, name)  # made while others waited
         if found is not None:
             return found
-        try:
-            made = await make()
-        except WorkerFailed as failure:
-            raise Problem("unavailable") from failure
+        content = await made(make())
 
         async def write(tx: Transaction) -> None:
-            await views.keep(tx, document.id, name, made, runtime.clock.now())
+            await views.keep(tx, document.id, name, content, runtime.clock.now())
 
         await runtime.db.write(write)
-    return made
+    return content
+
+
+async def made(making: Awaitable[bytes]) -> bytes:
+    """What a worker makes; `unavailable` when it cannot."""
+    try:
+        return await making
+    except WorkerFailed as failure:
+        raise Problem("unavailable") from failure

@@ -63,6 +63,8 @@ async def begin(
 
     async def write(tx: Transaction) -> None:
         await sessions.add(tx, token, session)
+        if stage is Stage.WHOLE:
+            await users.save_seen(tx, user.id, now)
 
     await runtime.db.write(write)
     return token, session
@@ -86,6 +88,7 @@ async def give_factor(runtime: Runtime, token: str, code: str) -> str | None:
         if not await factors.use(tx, runtime, user, code, now):
             return False
         await renew(tx, half, replace(half, stage=Stage.WHOLE, seen_at=now, proved_at=now), after)
+        await users.save_seen(tx, user.id, now)
         return True
 
     return after if await runtime.db.write(write) else None
@@ -126,7 +129,7 @@ async def signed(runtime: Runtime, token: str) -> Signed | None:
     if member is None or user.disabled_at is not None:
         return None
     if now - session.seen_at >= SEEN:
-        await touch(runtime, session.id, now)
+        await touch(runtime, session, now)
     organisation = await accounts.get_organisation(runtime.db, session.organisation_id)
     others = [
         await accounts.get_organisation(runtime.db, one.organisation_id) for one in own if one != member
@@ -134,9 +137,10 @@ async def signed(runtime: Runtime, token: str) -> Signed | None:
     return Signed(user, member, organisation, session, tuple(others))
 
 
-async def touch(runtime: Runtime, session_id: str, now: Instant) -> None:
+async def touch(runtime: Runtime, session: Session, now: Instant) -> None:
     async def write(tx: Transaction) -> None:
-        await sessions.touch(tx, session_id, now)
+        await sessions.touch(tx, session.id, now)
+        await users.save_seen(tx, session.user_id, now)
 
     await runtime.db.write(write)
 

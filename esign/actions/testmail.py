@@ -17,6 +17,7 @@ from esign.store.documents import Place, page_of
 from esign.store.mails import KeptMail, MailWords
 
 ROUNDS = 20
+CAPTURED = "kept for tests, and sent to nobody"
 LINK = re.compile(r"https?://\S+/s/[\w-]{43}")
 
 
@@ -42,13 +43,13 @@ class Message:
     created_at: Instant
 
 
-async def send(runtime: Runtime, message: EmailMessage, about: About) -> None:
-    """Hand a mail to the mail server; in test mode keep it first, whatever becomes of it then."""
+async def send(runtime: Runtime, message: EmailMessage, about: About) -> str:
+    """Hand a mail to the mail server, and what it said; in test mode keep it first, whatever becomes of it then."""
     if about.owner.mode is Mode.TEST:
         await keep(runtime, message, about)
         if not await may_leave(runtime, about):
-            return
-    await runtime.mail.send(message)
+            return CAPTURED
+    return (await runtime.mail.send(message)).reply
 
 
 async def keep(runtime: Runtime, message: EmailMessage, about: About) -> None:
@@ -97,6 +98,18 @@ async def find_page(
     """
     if document_id is not None:
         await written(runtime, owner, document_id)
+    return await find_kept(runtime, owner, limit, after, document_id, recipient_id)
+
+
+async def find_kept(
+    runtime: Runtime,
+    owner: Owner,
+    limit: int,
+    after: Place | None = None,
+    document_id: str | None = None,
+    recipient_id: str | None = None,
+) -> tuple[list[Message], Place | None]:
+    """The same, of those that are there already."""
     found = await mails.find_tests(
         runtime.db, owner.organisation_id, limit + 1, after, document_id, recipient_id
     )

@@ -1,11 +1,12 @@
 """What an organisation used, day by day (contract 3.5)."""
 
 import logging
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from esign.actions.documents import Owner
 from esign.core.errors import Problem
-from esign.core.usage import Meter, Usage
+from esign.core.instant import DAY
+from esign.core.usage import Meter, Usage, month_of
 from esign.runtime import Runtime
 from esign.store import usage
 from esign.store.database import Transaction
@@ -24,6 +25,29 @@ async def days(runtime: Runtime, owner: Owner, first: int, last: int) -> list[tu
 def with_pending(runtime: Runtime, owner: Owner, day: int, used: Usage) -> Usage:
     pending = runtime.requests.pending(Meter(owner.organisation_id, owner.mode, day))
     return replace(used, api_requests=used.api_requests + pending)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What counts against the quotas by now: mails of today in both modes, live documents of this month.
+
+    `documents_most` is None where any number may be sent.
+    """
+
+    mails: int
+    mails_most: int
+    documents: int
+    documents_most: int | None
+
+
+async def standing(runtime: Runtime, owner: Owner) -> Standing:
+    now, limits = runtime.clock.now(), runtime.config.limits
+    return Standing(
+        mails=await usage.emails(runtime.db, owner.organisation_id, now // DAY),
+        mails_most=limits.emails_per_day,
+        documents=await usage.documents_sent(runtime.db, owner.organisation_id, month_of(now).first_day),
+        documents_most=limits.documents_per_month or None,
+    )
 
 
 async def flush(runtime: Runtime) -> int:

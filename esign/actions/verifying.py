@@ -1,10 +1,35 @@
-"""Checking the signatures of any PDF for an organisation: nothing of it is kept."""
+"""Checking the signatures of any PDF, for an organisation or for anybody: nothing of it is kept."""
+
+from dataclasses import dataclass
+from enum import StrEnum
 
 from esign.actions.documents import Owner
 from esign.core.errors import Problem
 from esign.pdf.verification import Verification
 from esign.runtime import Runtime
-from esign.store import documents
+from esign.store import documents, records
+from esign.store.records import Record
+
+
+class Match(StrEnum):
+    """What a file is to a document sealed here: its sealed file or its certificate byte for byte, the same seal in
+    other bytes, the seal of a document that was deleted, or nothing of it."""
+
+    SEALED = "sealed"
+    CERTIFICATE = "certificate"
+    OTHER_BYTES = "other_bytes"
+    DELETED = "deleted"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`record` is that of the document that was asked for, or else of the one that the seal names."""
+
+    verification: Verification
+    document_id: str | None
+    record: Record | None
+    match: Match
 
 
 async def verify(runtime: Runtime, owner: Owner, file: bytes) -> Verification:
@@ -13,14 +38,45 @@ async def verify(runtime: Runtime, owner: Owner, file: bytes) -> Verification:
     `documentId` only where the very file is the sealed one, or the certificate, of a document of the owner.
     Raises `file_too_large`, `too_many_pages`, `invalid_file`, `file_encrypted`.
     """
+    found = await judge(runtime, file)
+    if found["issuedHere"]:
+        found["documentId"] = await documents.find_sealed(
+            runtime.db, owner.organisation_id, owner.mode, found["sha256"]
+        )
+    return found
+
+
+async def verify_for_anybody(runtime: Runtime, file: bytes, asked: str | None = None) -> Finding:
+    """The same verdict, and what the file is to the document `asked` for; one file at a time, whoever brings it.
+
+    What strangers bring must not keep the seals of documents waiting.
+    """
+    async with runtime.pdf.checking:
+        found = await judge(runtime, file)
+    named = found["audit"]["documentId"] if found["issuedHere"] and found["audit"] else None
+    document_id = asked or named
+    record = await records.find(runtime.db, document_id) if document_id else None
+    same = named is not None and named == document_id
+    return Finding(found, document_id, record, match(found["sha256"], record, same))
+
+
+def match(sha256: str, record: Record | None, same_seal: bool) -> Match:
+    if record is None:
+        return Match.NOTHING
+    if sha256 == record.sealed:
+        return Match.SEALED
+    if sha256 == record.certificate:
+        return Match.CERTIFICATE
+    if not same_seal:
+        return Match.NOTHING
+    return Match.DELETED if record.deleted_at is not None else Match.OTHER_BYTES
+
+
+async def judge(runtime: Runtime, file: bytes) -> Verification:
     limits = runtime.config.limits
     if len(file) > limits.file_mib * 2**20:
         raise Problem("file_too_large", f"The file is larger than {limits.file_mib} MiB.")
     found = await runtime.pdf.verify(file, (), runtime.clock.now(), runtime.roots)
     if found["pageCount"] > limits.pages:
         raise Problem("too_many_pages", f"The file has more than {limits.pages} pages.")
-    if found["issuedHere"]:
-        found["documentId"] = await documents.find_sealed(
-            runtime.db, owner.organisation_id, owner.mode, found["sha256"]
-        )
     return found

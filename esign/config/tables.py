@@ -228,7 +228,9 @@ class Limits(Table):
     requests_per_minute: int = key(600, "Requests of one key.", ge=1, le=100_000)
     creates_per_minute: int = key(0, "Of these, creating ones; 0: any number.", ge=0, le=100_000)
     sends_per_minute: int = key(0, "Of these, sending ones; 0: any number.", ge=0, le=100_000)
-    verifies_per_minute: int = key(30, "Of these, checking a PDF; 0: any number.", ge=0, le=100_000)
+    verifies_per_minute: int = key(
+        30, "Checking a PDF, also by one address; 0: any number.", ge=0, le=100_000
+    )
     auth_failures_per_minute: int = key(20, "Wrong keys from one address.", ge=1, le=100_000)
     emails_per_day: int = key(2000, "Mails of one organisation in a day (UTC).", ge=1, le=10_000_000)
     documents_per_month: int = key(

@@ -269,6 +269,10 @@ class Document:
                 return recipient
         raise Problem("not_found")
 
+    def holders(self) -> tuple[Recipient, ...]:
+        """Whoever may hold fields, in the order in which marks of a file count them."""
+        return tuple(r for r in self.recipients if r.acting)
+
     def with_recipient(self, changed: Recipient) -> "Document":
         """The same document with the recipient of that id replaced."""
         return replace(self, recipients=tuple(changed if r.id == changed.id else r for r in self.recipients))

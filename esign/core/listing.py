@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from esign.core.attention import trouble
 from esign.core.document import Document, Status
 from esign.core.instant import Instant
 
@@ -24,6 +25,11 @@ class Sort(StrEnum):
     def descending(self) -> bool:
         return self.startswith("-")
 
+    @property
+    def turned(self) -> "Sort":
+        """The same order from its other end."""
+        return Sort(self[1:] if self.descending else f"-{self}")
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -38,7 +44,10 @@ ALWAYS = Span()
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One question: what is not given does not narrow. `q` and `recipient_email` are compared folded."""
+    """One question: what is not given does not narrow. `q` and `recipient_email` are compared folded.
+
+    `attention`: only what needs somebody's (core/attention).
+    """
 
     statuses: frozenset[Status] = frozenset()
     q: str | None = None
@@ -49,10 +58,12 @@ class Listing:
     updated: Span = ALWAYS
     completed: Span = ALWAYS
     sort: Sort = Sort.NEWEST
+    attention: bool = False
 
     def still_has(self, document: Document) -> bool:
         """Whether a document that was found fits after it changed its status."""
-        return not self.statuses or document.status in self.statuses
+        there = not self.statuses or document.status in self.statuses
+        return there and (not self.attention or trouble(document) is not None)
 
 
 EVERYTHING = Listing()

@@ -15,7 +15,10 @@ SEEN: Millis = MINUTE  # how exactly the last use of a session is known
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person; `password` is an argon2id hash, None until one was chosen. `totp` is encrypted, `step` its last use."""
+    """A person; `password` is an argon2id hash, None until one was chosen. `totp` is encrypted, `step` its last use.
+
+    `seen_at` is when they were last at a browser, to the minute.
+    """
 
     id: str
     email: str
@@ -26,6 +29,7 @@ class User:
     totp: bytes | None = None
     step: int = 0
     disabled_at: Instant | None = None
+    seen_at: Instant | None = None
 
     @property
     def address(self) -> str:

@@ -20,7 +20,6 @@ from esign.store.database import Transaction
 
 BATCH = 500
 BLOBS = 16
-JOBS_KEPT = 30 * DAY
 VIEWS_KEPT = 30 * DAY
 
 Prune = Callable[[Transaction, Instant, int], Awaitable[int]]
@@ -33,7 +32,7 @@ async def tick(runtime: Runtime) -> int:
     table: tuple[tuple[Prune, Instant, int], ...] = (
         (idempotency.prune, now - answers, BATCH),
         (events.prune, now - runtime.config.limits.event_days * DAY, BATCH),
-        (outbox.prune, now - JOBS_KEPT, BATCH),
+        (outbox.prune, now - outbox.KEPT, BATCH),
         (challenges.prune, now, BATCH),
         (handoffs.prune, now - HOUR, BATCH),
         (sessions.prune, now, BATCH),

@@ -40,6 +40,18 @@ class View:
             case _:
                 return self.x1 - down, self.y1 - right
 
+    def seen(self, x: float, y: float) -> tuple[float, float]:
+        """How far right and down from the top left corner a point of the page's own coordinates is seen."""
+        match self.turns:
+            case 0:
+                return x - self.x0, self.y1 - y
+            case 1:
+                return y - self.y0, x - self.x0
+            case 2:
+                return self.x1 - x, y - self.y0
+            case _:
+                return self.y1 - y, self.x1 - x
+
     def cover(self, width: float, height: float) -> Matrix:
         """The `cm` under which an upright page of that size covers the view exactly."""
         across, up = self.width / width, self.height / height

@@ -44,7 +44,7 @@ def inspect(upload: bytes, limits: Limits) -> Inspection:
 
 
 def _inspect(upload: bytes, limits: Limits) -> Inspection:
-    pdf, mended = _open(upload)
+    pdf, mended = opened(upload)
     if signature.signed(upload, pdf):
         raise Problem("file_signed", SIGNED)
     normalise.refuse_dynamic(pdf)
@@ -68,7 +68,7 @@ def _gate(upload: bytes, limits: Limits) -> None:
         raise Problem("invalid_file", "The file is not a PDF; save it as one and send that.")
 
 
-def _open(upload: bytes) -> tuple[Pdf, bool]:
+def opened(upload: bytes) -> tuple[Pdf, bool]:
     """The open file and whether it had to be mended; what one reader cannot open, another may write anew."""
     try:
         pdf = _read(upload)

@@ -1,6 +1,8 @@
 """What comes back from looking at an uploaded file or image: plain values, free of PDF libraries."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from esign.core.document import Page
 
@@ -63,6 +65,46 @@ class Paragraph:
 
     top: float
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A field that a file asks for, by its form or a mark in its text; its place is in percent of the page as shown.
+
+    `person` is the number that a mark names. `options` are properties of the type that the file sets itself.
+    """
+
+    type: str
+    page: int
+    x: float
+    y: float
+    width: float
+    height: float
+    marked: bool
+    label: str | None = None
+    key: str | None = None
+    required: bool | None = None
+    person: int | None = None
+    font_size: float | None = None
+    align: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """What asks for a field and cannot become one, and why."""
+
+    page: int
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blanks:
+    """What a file asks to be filled in, in the order of its pages."""
+
+    fields: tuple[Blank, ...]
+    unused: tuple[Unused, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from pyhanko.sign.validation import (
 from pyhanko_certvalidator import ValidationContext
 
 from esign.core.instant import Instant, to_datetime
+from esign.pdf.verification import ADDED, CHANGED, MISMATCH, OUTSIDE
 
 Coverage = Literal["entire_file", "entire_revision", "contiguous", "unclear"]
 Modification = Literal["none", "lta_updates", "form_filling", "annotations", "other"]
@@ -43,9 +44,9 @@ def against(
     """Why the signature fails for good."""
     reasons = []
     if not status.intact:
-        reasons.append("The document was changed after it was signed.")
+        reasons.append(CHANGED)
     if not status.valid:
-        reasons.append("The signature is damaged: it does not match the certificate it names.")
+        reasons.append(MISMATCH)
     added = _added(embedded, status, modification)
     return [*reasons, added] if added else reasons
 
@@ -95,11 +96,11 @@ def _added(
     if status.coverage is SignatureCoverageLevel.ENTIRE_FILE:
         return None
     if status.coverage is not SignatureCoverageLevel.ENTIRE_REVISION:
-        return "The signature does not cover the whole file: something stands outside of it."
+        return OUTSIDE
     allowed = modification in ("lta_updates", "form_filling") and bool(status.docmdp_ok)
     unsigned = modification == "lta_updates" and not _stamped_only(embedded)
     if not allowed or unsigned or not _ends_cleanly(embedded):
-        return "Something was added to the file after it was signed that the signature does not allow."
+        return ADDED
     return None
 
 

@@ -4,6 +4,15 @@ from typing import Literal, TypedDict
 
 Result = Literal["valid", "invalid", "indeterminate", "unsigned"]
 
+# What speaks against a signature for good; every other reason leaves it undecided, but for the note on a test.
+CHANGED = "The document was changed after it was signed."
+MISMATCH = "The signature is damaged: it does not match the certificate it names."
+OUTSIDE = "The signature does not cover the whole file: something stands outside of it."
+ADDED = "Something was added to the file after it was signed that the signature does not allow."
+UNREADABLE = "The signature is damaged and cannot be read."
+AGAINST = (CHANGED, MISMATCH, OUTSIDE, ADDED, UNREADABLE)
+OF_A_TEST = "Sealed with a test certificate: no legal effect."
+
 
 class SignerCertificate(TypedDict):
     subject: str

@@ -28,7 +28,16 @@ from esign.core.credential import TEST_MARK
 from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339, to_datetime
 from esign.pdf import head, reasons
-from esign.pdf.verification import AuditHead, Result, Signature, SignerCertificate, Timestamp, Verification
+from esign.pdf.verification import (
+    OF_A_TEST,
+    UNREADABLE,
+    AuditHead,
+    Result,
+    Signature,
+    SignerCertificate,
+    Timestamp,
+    Verification,
+)
 
 # What a damaged or hostile signature makes the parsers raise: a verdict on that signature, no failure of ours.
 BROKEN = (
@@ -108,7 +117,7 @@ def _judged(embedded: EmbeddedPdfSignature, roots: Sequence[x509.Certificate], n
     modification = reasons.MODIFICATION.get(status.modification_level, "other")
     against = reasons.against(embedded, status, modification)
     doubts = reasons.doubts(status, certificate, modification, now)
-    notes = ["Sealed with a test certificate: no legal effect."] if TEST_MARK in signer else []
+    notes = [OF_A_TEST] if TEST_MARK in signer else []
     result: Result = "invalid" if against else "indeterminate" if doubts else "valid"
     return (
         (
@@ -146,7 +155,7 @@ def _unreadable(field_name: str) -> Judgement:
         "timestamp": None,
         "level": None,
         "certificate": None,
-        "reasons": ["The signature is damaged and cannot be read."],
+        "reasons": [UNREADABLE],
     }
 
 

@@ -25,6 +25,7 @@ TASKS: Mapping[str, str] = {
     "sharper": "esign.pdf.render:sharper",
     "filled": "esign.pdf.filled:picture",
     "read": "esign.pdf.text:read",
+    "blanks": "esign.pdf.blanks:find",
 }
 
 # PDF libraries keep some memory of every file: a worker that has grown so large, or is old, makes room for another.

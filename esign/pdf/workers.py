@@ -13,7 +13,7 @@ from esign.core.credential import Credential
 from esign.core.errors import CATALOGUE, Detail, Problem
 from esign.core.instant import Instant
 from esign.pdf import frames
-from esign.pdf.inspection import TOO_COMPLEX, Inspection, Letters, Limits, Picture
+from esign.pdf.inspection import TOO_COMPLEX, Blanks, Inspection, Letters, Limits, Picture
 from esign.pdf.order import Drawn, Sealed, SealOrder
 from esign.pdf.verification import Verification
 
@@ -44,7 +44,8 @@ class Workers:
 
     Jobs wait in the order they came. `wall_seconds` and `cpu_seconds` bound one job. A caller that is cancelled takes
     its child with it, so an answer never reaches anybody else. Whoever asks for readers holds `reading` meanwhile,
-    whoever asks while somebody types holds `typing`: one of each at a time, so that seals find a worker.
+    whoever asks while somebody types holds `typing`, whoever asks about a stranger's file holds `checking`: one of each
+    at a time, so that seals find a worker.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Workers:
     ) -> None:
         self.reading = asyncio.Lock()
         self.typing = asyncio.Lock()
+        self.checking = asyncio.Lock()
         self._slots = asyncio.Semaphore(size)
         self._idle_seconds = idle_seconds
         self._wall_seconds = wall_seconds
@@ -88,6 +90,10 @@ class Workers:
     async def seal(self, order: SealOrder, credential: Credential) -> Sealed:
         """`esign.pdf.seal.seal`; raises `WorkerFailed` with the reason when there is no sealed file."""
         return cast(Sealed, await self.ask("seal", Sealed, order, credential))
+
+    async def blanks(self, upload: bytes, prepared: bytes) -> Blanks:
+        """`esign.pdf.blanks.find`: what a file asks to be filled in."""
+        return cast(Blanks, await self.ask("blanks", Blanks, upload, prepared))
 
     async def letters(
         self, text: str, hand: str | None, lang: str | None, font_paths: Sequence[str] = ()

@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 import orjson
 
+from esign.core.attention import trouble
 from esign.core.document import (
     Actor,
     Delivery,
@@ -32,6 +33,7 @@ from esign.store.sql import dumps, insert
 
 # The columns are the members of the dataclasses; `order` is a word of SQL.
 DOCUMENT_COLUMNS = tuple(name for name in Document.__slots__ if name != "recipients")
+WRITTEN = (*DOCUMENT_COLUMNS, "attention")  # which follows from the rest
 RECIPIENT_COLUMNS = (
     "document_id",
     "position",
@@ -98,6 +100,22 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, document_id:
     return load(rows)
 
 
+async def mark(reader: Reader, organisation_id: str, mode: Mode, document_id: str) -> tuple[int, int]:
+    """Revision and length of the audit trail: one of the two rises with whatever happens to the document."""
+    row = await reader.one(
+        """
+        SELECT d.revision, (SELECT max(seq) FROM audit WHERE document_id = d.id) AS entries FROM document d
+        WHERE d.id = :id AND d.organisation_id = :organisation_id AND d.mode = :mode
+        """,
+        id=document_id,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    if row is None:
+        raise Problem("not_found")
+    return row["revision"], row["entries"]
+
+
 async def find_sealed(reader: Reader, organisation_id: str, mode: Mode, sha256: str) -> str | None:
     """The id of the document whose sealed file or certificate this is; None where it is nobody's of this
     organisation and mode."""
@@ -119,7 +137,7 @@ async def find_sealed(reader: Reader, organisation_id: str, mode: Mode, sha256: 
 
 
 async def add(tx: Transaction, document: Document) -> None:
-    await tx.run(insert("document", DOCUMENT_COLUMNS), **document_row(document))
+    await tx.run(insert("document", WRITTEN), **document_row(document))
     await tx.run_many(insert("recipient", RECIPIENT_COLUMNS), list(recipient_rows(document)))
     await search.put(tx, document)
 
@@ -131,7 +149,7 @@ async def save(tx: Transaction, document: Document, before: Document) -> None:
     """
     changed = await tx.run(
         "UPDATE document SET "
-        + ", ".join(f"{c} = :{c}" for c in DOCUMENT_COLUMNS if c != "id")
+        + ", ".join(f"{c} = :{c}" for c in WRITTEN if c != "id")
         + " WHERE id = :id AND status = :from_status AND revision = :from_revision",
         **document_row(document),
         from_status=before.status.value,
@@ -246,6 +264,7 @@ def document_row(document: Document) -> dict[str, Any]:
         "metadata": dumps(dict(document.metadata)),
         "created_by": dumps(shallow(document.created_by)),
         "seal": dumps(shallow(document.seal)) if document.seal else None,
+        "attention": int(trouble(document) is not None),
     }
 
 

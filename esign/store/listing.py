@@ -1,7 +1,7 @@
 """Finds a page of documents: along the one index that answers, or along that of the most selective filter.
 
-Where one index has both the filters and the order (no filter, statuses, and by creation whatever words find), the page
-is read along it and nothing is counted. Any other combination is weighed:
+Where one index has both the filters and the order (no filter, statuses, what needs attention, and by creation whatever
+words find), the page is read along it and nothing is counted. Any other combination is weighed:
 
 1. Each filter is counted up to `few`. One that gives less is read whole and put in order.
 2. Where each gives more, a page is mostly near: so many rows as `near` are looked at in the order asked for.
@@ -73,8 +73,10 @@ def obvious(query: Query) -> str | None:
     if query.spans:
         return None
     if not query.words:
+        if query.asked.attention:
+            return query.by_attention()
         return query.by_status() if query.asked.statuses else query.by_time()
-    if query.key == "created_at" and not query.asked.statuses:
+    if query.key == "created_at" and not query.asked.statuses and not query.asked.attention:
         return query.by_words()
     return None
 
@@ -89,6 +91,8 @@ def whole(query: Query, name: str) -> str:
     """The way through everything that one filter gives."""
     if name == "words":
         return query.by_words()
+    if name == "attention":
+        return query.by_attention()
     return query.by_status() if name == "status" else query.by_span(name)
 
 
@@ -97,6 +101,8 @@ async def count(reader: Reader, query: Query, most: int) -> dict[str, int]:
     counted = {name: query.count_span(name) for name in query.spans}
     if query.asked.statuses:
         counted["status"] = query.count_status()
+    if query.asked.attention:
+        counted["attention"] = query.count_attention()
     if query.words:
         counted["words"] = query.count_words()
     columns = [f"(SELECT count(*) FROM ({each})) AS {name}" for name, each in counted.items()]

@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
-from esign.core.instant import Instant, Millis
+from esign.core.document import Mode
+from esign.core.instant import DAY, Instant, Millis
 from esign.store.database import Reader, Transaction
+
+KEPT: Millis = 30 * DAY  # how long what is done can still be looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +29,26 @@ async def add(
     *,
     document_id: str | None = None,
     body: bytes = b"",
+    owner: tuple[str, Mode] | None = None,
 ) -> int:
-    """Queue it, due at once; nothing happens, and 0 comes back, when a job of this key was queued before."""
+    """Queue it, due at once; nothing happens, and 0 comes back, when a job of this key was queued before.
+
+    `owner` is whose mail it is: the organisation and the mode.
+    """
     return await tx.run(
         """
-        INSERT INTO outbox (kind, key, document_id, body, state, due_at, attempts, created_at)
-        VALUES (:kind, :key, :document_id, :body, 'pending', :now, 0, :now) ON CONFLICT DO NOTHING
+        INSERT INTO outbox
+            (kind, key, document_id, body, state, due_at, attempts, created_at, organisation_id, mode)
+        VALUES (:kind, :key, :document_id, :body, 'pending', :now, 0, :now, :organisation_id, :mode)
+        ON CONFLICT DO NOTHING
         """,
         kind=kind,
         key=key,
         document_id=document_id,
         body=body,
         now=now,
+        organisation_id=owner[0] if owner else None,
+        mode=owner[1].value if owner else None,
     )
 
 
@@ -71,26 +82,44 @@ async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot:
     return Job(**{name: row[name] for name in Job.__slots__}) if row else None
 
 
-async def finish(tx: Transaction, job: Job, now: Instant, error: str | None = None) -> None:
-    """Done, or given up with a reason; what it carried is wiped."""
+async def finish(
+    tx: Transaction,
+    job: Job,
+    now: Instant,
+    error: str | None = None,
+    *,
+    words: bytes | None = None,
+    reply: str | None = None,
+) -> None:
+    """Done, or given up with a reason; what it carried is wiped, of a mail a copy stays and what the server said."""
     await tx.run(
         """
-        UPDATE outbox SET state = :state, finished_at = :now, last_error = :error, boot = NULL, body = NULL
+        UPDATE outbox SET state = :state, finished_at = :now, last_error = :error, boot = NULL, body = NULL,
+            words = COALESCE(:words, words), reply = :reply
         WHERE id = :id AND state = 'pending'
         """,
         id=job.id,
         state="failed" if error else "done",
         now=now,
         error=error,
+        words=words,
+        reply=reply,
     )
 
 
-async def postpone(tx: Transaction, job: Job, due_at: Instant, error: str) -> None:
+async def postpone(
+    tx: Transaction, job: Job, due_at: Instant, error: str, words: bytes | None = None
+) -> None:
+    """Due again later; of a mail a copy of what could not be sent stays."""
     await tx.run(
-        "UPDATE outbox SET due_at = :due_at, boot = NULL, last_error = :error WHERE id = :id AND state = 'pending'",
+        """
+        UPDATE outbox SET due_at = :due_at, boot = NULL, last_error = :error, words = COALESCE(:words, words)
+        WHERE id = :id AND state = 'pending'
+        """,
         id=job.id,
         due_at=due_at,
         error=error,
+        words=words,
     )
 
 
@@ -168,6 +197,14 @@ async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
         key=f"seal:{document_id}",
         now=now,
     )
+
+
+async def seal_due(reader: Reader, document_id: str) -> Instant | None:
+    """When the seal of a document is tried next; None where none is awaited."""
+    row = await reader.one(
+        "SELECT due_at FROM outbox WHERE key = :key AND state = 'pending'", key=f"seal:{document_id}"
+    )
+    return row["due_at"] if row else None
 
 
 async def next_due(reader: Reader, kind: str) -> Instant | None:

@@ -167,4 +167,5 @@ async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, no
         now,
         document_id=document.id,
         body=vault.encrypt("outbox", body, job.key.encode()),
+        owner=(document.organisation_id, document.mode),
     )

@@ -20,6 +20,7 @@ Bound = tuple[Instant, str]
 
 ALONG = {"created_at": "document_newest", "updated_at": "document_recent"}
 ALONG_STATUS = {"created_at": "document_newest_of_status", "updated_at": "document_recent_of_status"}
+ALONG_ATTENTION = {"created_at": "document_newest_of_attention", "updated_at": "document_recent_of_attention"}
 ALONG_SPAN = {
     "created_at": "document_newest",
     "updated_at": "document_recent",
@@ -110,6 +111,10 @@ class Query:
         pages = " UNION ALL ".join(f"SELECT * FROM ({walk})" for walk in walks)
         return f"SELECT * FROM ({pages}) ORDER BY at {self.order}, id {self.order} LIMIT :limit"
 
+    def by_attention(self) -> str:
+        """Along the order among the few that need attention."""
+        return self._walk(ALONG_ATTENTION[self.key], *self._statuses())
+
     def by_span(self, name: str) -> str:
         """Everything in a span of another time, then put in order."""
         return self._walk(ALONG_SPAN[name], *self._statuses())
@@ -137,6 +142,10 @@ class Query:
         return (
             f"SELECT 1 FROM document d INDEXED BY {index} WHERE {both(*OWN, *self._statuses())} LIMIT :most"
         )
+
+    def count_attention(self) -> str:
+        index = ALONG_ATTENTION[self.key]
+        return f"SELECT 1 FROM document d INDEXED BY {index} WHERE {both(*OWN, ATTENTION)} LIMIT :most"
 
     def count_span(self, name: str) -> str:
         index = ALONG_SPAN[name]
@@ -167,6 +176,7 @@ class Query:
         return [
             *OWN,
             *self._ends(),
+            *([ATTENTION] if self.asked.attention else []),
             *(condition for name in self.spans for condition in self._span(name)),
             *(["d.external_id = :external_id"] if self.asked.external_id is not None else []),
             *(["d.template_id = :template_id"] if self.asked.template_id is not None else []),
@@ -177,6 +187,7 @@ class Query:
         asked = self.asked
         return [
             *("id", "organisation_id", "mode", "status", "created_at", "updated_at", "completed_at"),
+            *(["attention"] if asked.attention else []),
             *(["external_id"] if asked.external_id is not None else []),
             *(["template_id"] if asked.template_id is not None else []),
         ]
@@ -209,6 +220,7 @@ class Query:
 
 
 OWN = ("d.organisation_id = :organisation_id", "d.mode = :mode")
+ATTENTION = "d.attention = 1"
 
 
 def both(*conditions: str) -> str:

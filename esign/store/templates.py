@@ -65,6 +65,18 @@ async def find_page(
     return [load(row) for row in rows]
 
 
+async def titles(reader: Reader, organisation_id: str, mode: Mode, limit: int) -> list[tuple[str, str]]:
+    """(id, title) of the newest, to choose from."""
+    rows = await reader.all(
+        "SELECT id, title FROM template WHERE organisation_id = :organisation_id AND mode = :mode"
+        " ORDER BY created_at DESC, id DESC LIMIT :limit",
+        organisation_id=organisation_id,
+        mode=mode.value,
+        limit=limit,
+    )
+    return [(row["id"], row["title"]) for row in rows]
+
+
 async def count(reader: Reader, organisation_id: str, mode: Mode) -> int:
     row = await reader.one(
         "SELECT COUNT(*) AS n FROM template WHERE organisation_id = :organisation_id AND mode = :mode",

@@ -66,6 +66,10 @@ async def save_disabled(tx: Transaction, user_id: str, at: Instant | None) -> No
     await tx.run("UPDATE app_user SET disabled_at = :at WHERE id = :id", id=user_id, at=at)
 
 
+async def save_seen(tx: Transaction, user_id: str, now: Instant) -> None:
+    await tx.run("UPDATE app_user SET seen_at = :now WHERE id = :id", id=user_id, now=now)
+
+
 async def use_step(tx: Transaction, user_id: str, step: int) -> bool:
     """Whether a step of the second factor was still unused; from now on it and those before are used."""
     return bool(

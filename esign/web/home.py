@@ -1,25 +1,18 @@
-"""The few public pages around the signing pages: what the certificate page's code leads to."""
+"""The one public file beside the pages: the certificate that a reader of sealed PDFs may be told to trust."""
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from esign.runtime import Runtime
-from esign.web.pages import Pages, attachment
+from esign.web.pages import attachment
 
 
-def routes(runtime: Runtime, pages: Pages) -> list[Route]:
+def routes(runtime: Runtime) -> list[Route]:
     """Made over the open tools: the authority's certificate is handed out from here."""
-
-    async def verify(request: Request) -> Response:
-        return pages.page("home/verify.html", {})
 
     async def authority(request: Request) -> Response:
         """The certificate that whoever checks a seal may decide to trust (DER)."""
         return attachment("esign-authority.cer", runtime.roots[0], "application/pkix-cert")
 
-    return [
-        Route("/verify", verify),
-        Route("/verify/{document_id}", verify),
-        Route("/authority.cer", authority),
-    ]
+    return [Route("/authority.cer", authority)]

@@ -169,15 +169,16 @@ class Pages:
 
 def attachment(file_name: str, content: bytes, media: str = "application/pdf") -> Response:
     """A file to be saved, never shown inside this origin."""
-    return Response(
-        content,
-        media_type=media,
-        headers={
-            **PAGE_HEADERS,
-            "Content-Security-Policy": FILE_POLICY,
-            "Content-Disposition": disposition(file_name),
-        },
-    )
+    return Response(content, media_type=media, headers=saved(file_name))
+
+
+def saved(file_name: str) -> dict[str, str]:
+    """The headers of what is only ever saved, under this name."""
+    return {
+        **PAGE_HEADERS,
+        "Content-Security-Policy": FILE_POLICY,
+        "Content-Disposition": disposition(file_name),
+    }
 
 
 def disposition(file_name: str) -> str:

@@ -39,7 +39,9 @@ AGAIN = 3
 class Api:
     """The application behind /api/v1; expects the scope that `Guard` prepares."""
 
-    def __init__(self, runtime: Runtime, endpoints: Sequence[Endpoint]) -> None:
+    def __init__(
+        self, runtime: Runtime, endpoints: Sequence[Endpoint], uploads: Uploads | None = None
+    ) -> None:
         config, clock = runtime.config, runtime.clock
         self._runtime = runtime
         self._routes = Routes(endpoints)
@@ -60,7 +62,7 @@ class Api:
             },
         )
         self._replays = Replays(runtime.db, runtime.vault, clock, config.limits.idempotency_hours)
-        self._uploads = Uploads()
+        self._uploads = uploads or Uploads()
         self._most = {"file": config.limits.body_mib * 2**20, "plain": PLAIN}
         self._effects: set[asyncio.Task[Any]] = set()
 

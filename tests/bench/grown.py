@@ -15,7 +15,7 @@ from esign.core.instant import DAY, Instant
 from esign.entropy import new_id
 from esign.store import words
 from esign.store.database import FILE, opened
-from esign.store.documents import DOCUMENT_COLUMNS, RECIPIENT_COLUMNS, document_row, recipient_rows
+from esign.store.documents import RECIPIENT_COLUMNS, WRITTEN, document_row, recipient_rows
 from esign.store.search import SLOTS, row_of
 from esign.store.sql import insert
 from tests.factories import NOW, a_document, a_recipient, an_organisation, store_organisation
@@ -136,7 +136,7 @@ def fill(path: Path, count: int) -> None:
 
 
 def fill_in(connection: sqlite3.Connection, batch: list[Document]) -> None:
-    connection.executemany(insert("document", DOCUMENT_COLUMNS), map(document_row, batch))
+    connection.executemany(insert("document", WRITTEN), map(document_row, batch))
     people = (row for document in batch for row in recipient_rows(document))
     connection.executemany(insert("recipient", RECIPIENT_COLUMNS), people)
     lines: list[dict[str, Any]] = []
@@ -181,7 +181,7 @@ TRAIL = {
     "hash": bytes(32),
 }
 EVENT = ("id", "organisation_id", "mode", "document_id", "sequence", "type", "created_at", "body")
-JOB = ("kind", "key", "lane", "document_id", "state", "due_at", "attempts", "created_at", "finished_at")
+JOB = ("kind", "key", "document_id", "state", "due_at", "attempts", "created_at", "finished_at")
 
 
 def event(document: Document) -> dict[str, Any]:
@@ -201,7 +201,6 @@ def job(document: Document) -> dict[str, Any]:
     return {
         "kind": "mail",
         "key": f"invite.{document.id}",
-        "lane": "example",
         "document_id": document.id,
         "state": "done",
         "due_at": document.created_at,

@@ -8,7 +8,9 @@ import statistics
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from esign.app import open_runtime
@@ -20,7 +22,7 @@ from esign.jobs import schedule
 from esign.store import listing
 from esign.store.database import FILE, Database, open_database
 from esign.store.documents import Place
-from tests.bench import grown, picture
+from tests.bench import grown, office, picture
 from tests.factories import NOW, ORGANISATION
 from tests.fakes import FakeClock
 
@@ -170,6 +172,19 @@ async def searches(bases: dict[int, Database]) -> list[Row]:
     return rows
 
 
+async def office_pages(folders: dict[int, Path]) -> list[Row]:
+    """The list of documents as people see it, from the request to the last byte of the page."""
+    rows = [Row(name) for name in office.PAGES]
+    async with AsyncExitStack() as stack:
+        asking = {size: await stack.enter_async_context(office.browser(at)) for size, at in folders.items()}
+        for _ in range(ROUNDS + 1):  # the first warms up
+            for row in rows:
+                for size, ask in asking.items():
+                    took = await timed(partial(ask, office.PAGES[row.name]))
+                    row.times.setdefault(size, []).append(took)
+    return [Row(row.name, {size: times[1:] for size, times in row.times.items()}) for row in rows]
+
+
 async def ticks(folders: dict[int, Path]) -> list[Row]:
     """Every tick of the clock, after whatever was due has been done."""
     rows = {
@@ -196,6 +211,7 @@ async def run() -> None:
         folders[size] = await grown.database(size)
         print(f"{size:>9,} documents ready after {time.perf_counter() - began:.0f} s", file=sys.stderr)
     idle = await ticks(folders)
+    seen = await office_pages(folders)
     bases = {size: await open_database(folder / FILE) for size, folder in folders.items()}
     try:
         deep = ["newest first", "oldest first", "last changed first", "status=draft", STAFF]
@@ -205,8 +221,8 @@ async def run() -> None:
     finally:
         for db in bases.values():
             await db.close()
-    write(lists, found, combined, idle)
-    judge(lists, found, idle)
+    write(lists, found, combined, idle, seen)
+    judge([*lists, *seen], found, idle)
 
 
 # ---------- what is written ----------
@@ -226,13 +242,14 @@ def table(rows: list[Row], value: Callable[[Row, int], float], ratio: bool = Fal
     return "\n".join(lines)
 
 
-def write(lists: list[Row], found: list[Row], combined: list[Row], idle: list[Row]) -> None:
+def write(lists: list[Row], found: list[Row], combined: list[Row], idle: list[Row], seen: list[Row]) -> None:
     """The tables into docs/scale.md, each between its marks, and the picture beside them."""
     tables = {
         "pages": table(lists, Row.median, ratio=True),
         "search": table(found, Row.p95),
         "combined": table(combined, Row.median),
         "ticks": table(idle, Row.median),
+        "office": table(seen, Row.median, ratio=True),
     }
     page = DOCS / "scale.md"
     text = page.read_text("utf-8")

@@ -96,7 +96,8 @@ def test_from_the_printed_link_to_a_member_who_has_joined(
     shot(page, "office-server-seal")
     clean(page)
     page.get_by_role("link", name="Done").click()
-    expect(page.get_by_role("heading", name="Members", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Send your first document")).to_be_visible()
+    page.get_by_role("link", name="invite your colleagues").click()
     page.get_by_label("Invite by email").fill("bo@example.test")
     page.get_by_label("Name", exact=True).fill("Bo Berg")
     page.get_by_role("button", name="Invite", exact=True).click()
@@ -113,8 +114,9 @@ def test_from_the_printed_link_to_a_member_who_has_joined(
     clean(joined)
     joined.get_by_label("New password").fill(PASSWORD)
     joined.get_by_role("button", name="Join").click()
-    joined.wait_for_url("**/account")
+    joined.wait_for_url("**/documents")
     expect(joined.get_by_role("status")).to_have_text("Welcome. You have joined.")
+    joined.goto(f"{stage.site.base}/account")
     shot(joined, "office-account")
     clean(joined)
     page.reload()
@@ -197,7 +199,7 @@ def test_a_forgotten_password_is_chosen_by_mail_and_other_browsers_are_signed_ou
     page.reload()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     sign_in(other, "maren@example.test", NEW)
-    other.wait_for_url("**/members")
+    other.wait_for_url("**/documents")
     other.goto(f"{stage.site.base}/password/{'x' * 43}")
     shot(other, "office-gone")
     clean(other)
@@ -227,7 +229,7 @@ def test_the_pages_work_without_a_script_and_with_the_keyboard_alone(visit: Visi
     keys.keyboard.press("Tab")
     keys.keyboard.type(PASSWORD)
     keys.keyboard.press("Enter")
-    keys.wait_for_url("**/members")
+    keys.wait_for_url("**/documents")
 
 
 def test_what_moves_out_of_the_way_on_a_phone_comes_back(visit: Visits, stage: Stage, shot: Shot) -> None:

@@ -12,8 +12,8 @@ from tests.journeys.site import Site
     ("path", "title"),
     [
         ("/", "Electronic signatures · esign"),
-        ("/verify", "Check a sealed PDF"),
-        ("/verify/doc_01kzt0v8q3e5m7p9r1s3t5v7w9", "Check a sealed PDF"),
+        ("/verify", "Verify a PDF · esign"),
+        ("/verify/doc_01kzt0v8q3e5m7p9r1s3t5v7w9", "Verify a PDF · esign"),
     ],
 )
 async def test_a_public_page_has_one_heading_its_language_and_the_headers_of_pages(

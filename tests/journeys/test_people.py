@@ -63,7 +63,7 @@ async def test_the_first_start_prints_a_link_that_makes_the_owner_and_later_star
     assert await send(second, **given, password=PASSWORD) == (200, f"{program.base}/server/address")
     await program.stop()
     await program.start()
-    assert await sign_in(program, "a@b.test") == "/members"
+    assert await sign_in(program, "a@b.test") == "/documents"
     await program.stop()
     assert len(SETUP.findall(program.said)) == 2
     assert second.rpartition("/")[2] not in re.sub(SETUP, "", program.said), "the log masks it"
@@ -73,7 +73,7 @@ async def test_people_are_made_listed_disabled_and_let_in_again(program: Program
     empty = await ask(program, "users", "list")
     assert (empty.code, empty.out) == (DONE, "") and "esign users create" in empty.err
     link = await create(program, "owner")
-    assert await send(link, name="Orla", password=PASSWORD) == (200, f"{program.base}/members?done=joined")
+    assert await send(link, name="Orla", password=PASSWORD) == (200, f"{program.base}/documents?done=joined")
     await send(await create(program, "viewer"), name="Vi", password=PASSWORD)
     listed = (await ask(program, "users", "list")).out.splitlines()
     assert re.fullmatch(r"owner@example.test  password  owner of org_\w{26}  Orla", listed[0])
@@ -82,7 +82,7 @@ async def test_people_are_made_listed_disabled_and_let_in_again(program: Program
     assert "disabled" in (await ask(program, "users", "list")).out
     assert await sign_in(program, "viewer@example.test") == "/sign-in"
     assert (await ask(program, "users", "disable", "viewer@example.test", "--undo")).code == DONE
-    assert await sign_in(program, "viewer@example.test") == "/account"
+    assert await sign_in(program, "viewer@example.test") == "/documents"
     last = await ask(program, "users", "disable", "owner@example.test")
     assert (last.code, last.out) == (FAILED, "") and "at least one owner" in last.err
 
@@ -93,7 +93,7 @@ async def test_a_password_is_reset_on_the_command_line(program: Program) -> None
     assert ran.code == DONE and "within an hour" in ran.err
     assert await sign_in(program, "owner@example.test") == "/sign-in"
     assert (await send(ran.out.strip(), password=NEW))[1].endswith("/sign-in?done=password")
-    assert await sign_in(program, "owner@example.test", NEW) == "/members"
+    assert await sign_in(program, "owner@example.test", NEW) == "/documents"
 
 
 async def test_organisations_are_made_listed_and_given_a_plan(program: Program) -> None:

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esign.core.account import Organisation
-from esign.core.document import Document, Mode, Recipient, Status
+from esign.core.attention import trouble
+from esign.core.document import Delivery, Document, Mode, Recipient, RecipientStatus, Status
 from esign.core.folding import fold
 from esign.core.listing import ALWAYS, EVERYTHING, Listing, Sort, Span
 from esign.entropy import new_id
@@ -33,6 +34,7 @@ def fits(document: Document, asked: Listing) -> bool:
             asked.recipient_email is None or asked.recipient_email.casefold() in emails,
             asked.external_id is None or document.external_id == asked.external_id,
             asked.template_id is None or document.template_id == asked.template_id,
+            not asked.attention or trouble(document) is not None,
             within(document.created_at, asked.created),
             within(document.updated_at, asked.updated),
             within(document.completed_at, asked.completed),
@@ -101,20 +103,27 @@ def a_person(person: tuple[str, str]) -> Recipient:
     return a_recipient(person[0], email=person[1])
 
 
+def refused(recipient: Recipient) -> Recipient:
+    """Asked under an address that refused the mail."""
+    return replace(recipient, status=RecipientStatus.SENT, delivery=Delivery.FAILED)
+
+
 @st.composite
 def a_made(draw: st.DrawFn, regular: bool) -> Document:
     """Where `regular`, created ≤ completed ≤ updated."""
     times = [draw(moments) for _ in range(3)]
     created, completed, updated = sorted(times) if regular else times
     status = draw(st.sampled_from(Status))
-    people = draw(st.lists(st.sampled_from(PEOPLE), max_size=3))
+    people = [*map(a_person, draw(st.lists(st.sampled_from(PEOPLE), max_size=3)))]
+    ill = draw(st.booleans())
     return replace(
         a_document(status=status, id=new_id("doc", NOW)),
         title=draw(st.sampled_from(TITLES)),
         file=a_file(name=draw(st.sampled_from(["offer.pdf", "Scan 7.PDF"]))),
         external_id=draw(maybe(st.sampled_from(KEYS))),
         template_id=draw(maybe(st.sampled_from(["tpl_1", "tpl_2"]))),
-        recipients=tuple(map(a_person, people)),
+        recipients=tuple(map(refused, people) if ill else people),
+        seal_error="no answer" if ill else None,
         created_at=created,
         completed_at=completed if status is Status.COMPLETED else None,
         updated_at=updated,
@@ -136,6 +145,7 @@ questions = st.builds(
     updated=spans,
     completed=spans,
     sort=st.sampled_from(Sort),
+    attention=st.booleans(),
 )
 
 

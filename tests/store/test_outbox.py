@@ -1,4 +1,5 @@
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.store.plans import steps, walks
 LEASE = 5 * MINUTE
 
 
-async def add(db: Database, key: str, at: Instant = NOW, kind: str = "mail", **more: str) -> None:
+async def add(db: Database, key: str, at: Instant = NOW, kind: str = "mail", **more: Any) -> None:
     await db.write(lambda tx: outbox.add(tx, kind, key, at, body=key.encode(), **more))
 
 

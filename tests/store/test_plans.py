@@ -26,6 +26,7 @@ from esign.store import (
     mails,
     members,
     outbox,
+    posted,
     sessions,
     templates,
     tickets,
@@ -40,6 +41,7 @@ from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps
 
 AFTER = Place(NOW, "doc_1")
+MAIL = Place(NOW, "7")
 SORT = re.compile(r"USE TEMP B-TREE FOR (ORDER|RIGHT PART OF ORDER|LAST .*OF ORDER) BY")
 
 # ---------- documents ----------
@@ -49,6 +51,8 @@ FILTERS: dict[str, Listing] = {
     "nothing": Listing(),
     "a status": Listing(statuses=frozenset({Status.SENT})),
     "statuses": Listing(statuses=frozenset({Status.SENT, Status.COMPLETED, Status.DRAFT})),
+    "attention": Listing(attention=True),
+    "attention and a status": Listing(statuses=frozenset({Status.SENT}), attention=True),
     "q": Listing(q="lease"),
     "one letter": Listing(q="e"),
     "two letters": Listing(q="le"),
@@ -59,16 +63,25 @@ FILTERS: dict[str, Listing] = {
     "updated": Listing(updated=SPAN),
     "completed": Listing(completed=SPAN),
     "everything": Listing(
-        frozenset({Status.SENT}), "lease", "ana@example.com", "order-1", "tpl_1", SPAN, SPAN, SPAN
+        frozenset({Status.SENT}),
+        "lease",
+        "ana@example.com",
+        "order-1",
+        "tpl_1",
+        SPAN,
+        SPAN,
+        SPAN,
+        attention=True,
     ),
 }
 WALKED = re.compile(r"SCAN (document|recipient|search|d|r|s)\b(?! USING INDEX document_out_of_time)")
 """Of what is out of time one row is read; `SCAN i VIRTUAL TABLE` is how a lookup in the index of words is called."""
+ALONG_CHANGES = ("nothing", "a status", "statuses", "attention", "attention and a status", "updated")
 WEIGHED = {"everything"} | {
     (name, sort)
     for name, sort in product(FILTERS, Sort)
     if name in ("completed", "updated" if sort.key == "created_at" else "created")
-    or (sort.key == "updated_at" and name not in ("nothing", "a status", "statuses", "updated"))
+    or (sort.key == "updated_at" and name not in ALONG_CHANGES)
 }
 
 
@@ -102,6 +115,7 @@ async def test_no_way_to_a_page_walks_through_a_table(db: Database, name: str, s
     filters = [
         *asked.spans,
         *(["status"] if asked.asked.statuses else []),
+        *(["attention"] if asked.asked.attention else []),
         *(["words"] if asked.words else []),
     ]
     for filter in filters:
@@ -172,7 +186,12 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),
     "tickets.prune": lambda tx: tickets.prune(tx, NOW, 500),
     "outbox.prune": lambda tx: outbox.prune(tx, NOW, 500),
+    "posted.find_page": lambda tx: posted.find_page(tx, ORGANISATION, Mode.LIVE, 25, MAIL),
+    "posted.find_page of what did not leave": lambda tx: posted.find_page(
+        tx, ORGANISATION, Mode.LIVE, 25, MAIL, undelivered=True
+    ),
     "templates.find_page": lambda tx: templates.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER, "lease"),
+    "templates.titles": lambda tx: templates.titles(tx, ORGANISATION, Mode.LIVE, 100),
     "usage.find": lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 2),
     "views.prune": lambda tx: views.prune(tx, NOW, 16),
     "webhooks.find_failing": lambda tx: webhooks.find_failing(tx, NOW),

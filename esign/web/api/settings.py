@@ -76,11 +76,15 @@ async def read(call: Call) -> Settings:
 
 async def change(call: Call, body: ChangeSettings) -> Settings:
     """Change settings; they count for what happens from now on, drafts and open documents keep theirs."""
+    return await actions.change(call.runtime, owner_of(call), changes_of(body), call.keep)
+
+
+def changes_of(body: ChangeSettings) -> dict[str, Any]:
+    """What was asked to change, as the rules call it."""
     given: dict[str, Any] = body.model_dump(exclude_unset=True)
     if isinstance(given.get("default_reminders"), dict):
         given["default_reminders"] = {k: v for k, v in given["default_reminders"].items() if v is not None}
-    changes = {NAMES.get(name, name): value for name, value in given.items()}
-    return await actions.change(call.runtime, owner_of(call), changes, call.keep)
+    return {NAMES.get(name, name): value for name, value in given.items()}
 
 
 def present(found: Settings) -> SettingsReply:

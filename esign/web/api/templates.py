@@ -14,6 +14,7 @@ from esign.core.editing import title_from
 from esign.core.errors import Detail, Problem
 from esign.core.template import Template, TemplateRole, filled
 from esign.entropy import new_id
+from esign.runtime import Runtime
 from esign.web.api.document_requests import problems_across, twice, uncoded
 from esign.web.api.documents import decode, owner_of, reminders_of
 from esign.web.api.paging import cursor_of, place_of
@@ -45,7 +46,7 @@ async def create(call: Call, body: CreateTemplate) -> Template:
             runtime, owner_of(call), given.from_document_id, given.title, call.keep
         )
     roles = tuple(role.to_role(now) for role in given.roles)
-    check_roles(call, roles)
+    check_roles(runtime, roles)
     defaults = await settings.read(runtime, owner_of(call))
     order = Order(
         file_name=given.file_name,
@@ -60,9 +61,9 @@ async def create(call: Call, body: CreateTemplate) -> Template:
     return await actions.create(runtime, owner_of(call), order, call.keep)
 
 
-def check_roles(call: Call, roles: Sequence[TemplateRole], found: Sequence[Detail] = ()) -> None:
+def check_roles(runtime: Runtime, roles: Sequence[TemplateRole], found: Sequence[Detail] = ()) -> None:
     """Raise `invalid_request` naming what only the whole list tells, after what was `found` in it before."""
-    limits = call.runtime.config.limits
+    limits = runtime.config.limits
     problems = [
         *found,
         *twice([role.key or None for role in roles], "/roles", "key"),
@@ -82,14 +83,14 @@ async def change(call: Call, body: ChangeTemplate) -> Template:
     defaults = await settings.read(call.runtime, owner_of(call))
 
     def decide(before: Template) -> Template:
-        return changed(call, defaults, before, body)
+        return changed(call.runtime, defaults, before, body)
 
     return await actions.change(
         call.runtime, owner_of(call), call.path["id"], decide, call.keep, call.if_match
     )
 
 
-def changed(call: Call, defaults: Settings, before: Template, body: ChangeTemplate) -> Template:
+def changed(runtime: Runtime, defaults: Settings, before: Template, body: ChangeTemplate) -> Template:
     """The template with the members that the body has; raises `invalid_request` for roles that do not fit."""
     made: dict[str, Any] = {
         "title": body.title or title_from(before.file.name),
@@ -99,14 +100,14 @@ def changed(call: Call, defaults: Settings, before: Template, body: ChangeTempla
         "reminders": reminders_of(defaults, body.reminders),
     }
     if "roles" in body.model_fields_set:
-        made["roles"] = changed_roles(call, before, body.roles or ())
+        made["roles"] = changed_roles(runtime, before, body.roles or ())
     return replace(before, **{name: made[name] for name in body.model_fields_set})
 
 
 def changed_roles(
-    call: Call, before: Template, given: Sequence[TemplateRoleChange]
+    runtime: Runtime, before: Template, given: Sequence[TemplateRoleChange]
 ) -> tuple[TemplateRole, ...]:
-    old, now = {role.id: role for role in before.roles}, call.runtime.clock.now()
+    old, now = {role.id: role for role in before.roles}, runtime.clock.now()
     unknown = [
         Detail(f"/roles/{n}/id", "The template has no role of this id.", "reference")
         for n, entry in enumerate(given)
@@ -114,7 +115,7 @@ def changed_roles(
     ]
     ids = [entry.id for entry in given]
     roles = tuple(entry.changed(old.pop(entry.id or "", None), now) for entry in given)
-    check_roles(call, roles, [*unknown, *twice(ids, "/roles", "id")])
+    check_roles(runtime, roles, [*unknown, *twice(ids, "/roles", "id")])
     return roles
 
 
@@ -125,19 +126,27 @@ async def delete(call: Call) -> Template:
 
 async def use(call: Call, body: UseTemplate) -> Document:
     """Create a draft from a template: each role is taken by a recipient."""
-    takers = [given.to_taker(call.runtime.vault) for given in body.recipients]
-    now = call.runtime.clock.now()
+    wanted = wanted_of(call.runtime, body)
+    return await actions.use(
+        call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, wanted, call.keep
+    )
+
+
+def wanted_of(runtime: Runtime, body: UseTemplate) -> Use:
+    """What the body asks for; raises `invalid_request` for codes that are missing, or that nobody will ask for."""
+    takers = [given.to_taker(runtime.vault) for given in body.recipients]
+    now = runtime.clock.now()
     if wrong := [detail for n, one in enumerate(takers) for detail in uncoded(one, f"/recipients/{n}")]:
         raise Problem("invalid_request", details=wrong[:MOST])
 
     def recipients(template: Template) -> tuple[Recipient, ...]:
         made = filled(template, takers, lambda prefix: new_id(prefix, now))
-        limits = call.runtime.config.limits
+        limits = runtime.config.limits
         if problems := tuple(problems_across(made, limits.recipients, limits.fields)):
             raise Problem("invalid_request", details=problems[:MOST])
         return made
 
-    wanted = Use(
+    return Use(
         recipients=recipients,
         title=body.title,
         subject=body.subject,
@@ -148,7 +157,4 @@ async def use(call: Call, body: UseTemplate) -> Document:
         locale=body.locale,
         external_id=body.external_id or None,
         metadata=body.metadata,
-    )
-    return await actions.use(
-        call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, wanted, call.keep
     )

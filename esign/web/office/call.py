@@ -11,17 +11,20 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from esign.actions.documents import Owner
 from esign.actions.sessions import Signed
-from esign.core.document import Mode, Origin
+from esign.core.document import Actor, Mode, Origin
 from esign.core.user import Act, Session, may
 from esign.runtime import Runtime
+from esign.web.body import Incoming
+from esign.web.multipart import SentFile
 from esign.web.office.tries import Tries
-from esign.web.office.words import DONE, Times
+from esign.web.office.words import COUNTED, DONE, Times, said
 from esign.web.pages import Pages
 from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.page import initials
 
-SECRETS = ("password", "current", "code")
+SECRETS = ("password", "current", "code", "accessCode")
 PURPOSE = "session-csrf"
 MASK = 16
 REFERRER = "same-origin"  # with less, browsers call the origin of a form that is sent "null"
@@ -29,7 +32,11 @@ REFERRER = "same-origin"  # with less, browsers call the origin of a form that i
 
 @dataclass(slots=True)
 class Call:
-    """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one."""
+    """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one.
+
+    `incoming` is a body that brings files; `attention`: how many documents need some; `places`: the pages that there
+    are.
+    """
 
     request: Request
     runtime: Runtime
@@ -38,13 +45,38 @@ class Call:
     session: Session | None = None
     person: Signed | None = None
     form: dict[str, str] = field(default_factory=dict)
+    files: tuple[SentFile, ...] = ()
+    incoming: Incoming | None = None
     wrong: Mapping[str, str] = field(default_factory=dict)
     cookie: str | None = None
+    attention: int = 0
+    places: frozenset[str] = frozenset()
 
     @property
     def signed(self) -> Signed:
         assert self.person is not None, "the door lets nobody else through"
         return self.person
+
+    @property
+    def owner(self) -> Owner:
+        """Whose documents the session is at."""
+        return Owner(self.signed.organisation.id, self.signed.session.mode)
+
+    @property
+    def place(self) -> str:
+        """Where the session is, as the forms of a page say it."""
+        return f"{self.owner.organisation_id}.{self.owner.mode}"
+
+    @property
+    def actor(self) -> Actor:
+        """The person, as the audit trail names them."""
+        signed = self.signed
+        return Actor("member", signed.member.id, signed.user.name, signed.user.email)
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the script of a page asks, which goes on from the answer itself."""
+        return self.request.headers.get("accept") == "application/json"
 
     @property
     def path(self) -> Mapping[str, str]:
@@ -56,7 +88,7 @@ class Call:
         found: Origin = self.request.scope["esign.origin"]
         return found
 
-    def page(self, template: str, **shown: Any) -> HTMLResponse:
+    def page(self, template: str, /, **shown: Any) -> HTMLResponse:
         """A page with its frame: whose it is, what was typed, what was wrong with it, what was just done."""
         person = self.person
         base = self.runtime.config.server.base_url
@@ -66,11 +98,14 @@ class Call:
             "test": person is not None and person.session.mode is Mode.TEST,
             "test_only": self.runtime.config.server.environment == "test",
             "csrf": mac(self.runtime, self.session) if self.session else None,
+            "stands": self.place if person else None,
             "given": {name: text for name, text in self.form.items() if not name.startswith(SECRETS)},
             "wrong": self.wrong,
             "first_wrong": next(iter(self.wrong), None),
-            "done": DONE.get(self.request.query_params.get("done", "")),
+            "done": said(self.request.query_params),
             "here": self.request.url.path,
+            "places": self.places,
+            "attention": self.attention,
             "base_url": base,
             "initials": initials,
             "elsewhere": person.elsewhere if person else (),
@@ -80,10 +115,11 @@ class Call:
         made.headers["Referrer-Policy"] = REFERRER
         return made
 
-    def go(self, path: str, done: str | None = None) -> Response:
-        """On to another page, with a sentence of `DONE` on it."""
-        assert done is None or done in DONE
-        there = f"{path}{'&' if '?' in path else '?'}{urlencode({'done': done})}" if done else path
+    def go(self, path: str, done: str | None = None, number: int | None = None) -> Response:
+        """On to another page, with a sentence of `DONE` on it, or one of `COUNTED` about so many."""
+        assert done is None or done in (DONE if number is None else COUNTED)
+        told = {"done": done, "number": number} if number is not None else {"done": done}
+        there = f"{path}{'&' if '?' in path else '?'}{urlencode(told)}" if done else path
         headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY}
         return RedirectResponse(there, 303, headers)
 

@@ -8,25 +8,37 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
-from esign.actions import sessions
+from esign.actions import listing, sessions
 from esign.core.errors import Problem
 from esign.core.user import Act, Stage, may
 from esign.runtime import Runtime
 from esign.web import errors
+from esign.web.answer import CLOSE
+from esign.web.body import Incoming
+from esign.web.errors import as_json
 from esign.web.office import cookies, forms
 from esign.web.office.call import Call, is_own
 from esign.web.office.forms import Wrong
 from esign.web.office.tries import Tries
-from esign.web.origin import same_origin
+from esign.web.origin import household, same_origin
 from esign.web.pages import Pages
+from esign.web.ratelimit import Uploads, Windows
 
 Handler = Callable[[Call], Awaitable[Response]]
 
-CSRF, PROOF = "csrf", "password-again"
+CSRF, PLACE, PROOF = "csrf", "place", "password-again"
 STALE = "This page was open for long. Please send it once more."
+ELSEWHERE = (
+    "You have gone to another organisation or mode in another tab, where this form does not belong."
+    " Nothing was changed. First return to where it belongs."
+)
 WRONG_PASSWORD = "This is not your password."  # noqa: S105  (a sentence)
 UNPROCESSABLE = 422
+REDIRECTS = range(300, 400)
+OF_THE_FILE = ("request_too_large", "rate_limited")
+STRANGERS = "strangers"  # who share a few places among the uploads
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +46,8 @@ class Line:
     """One line of the table. `needs`: what the person's role must allow, that a code is awaited, or nothing.
 
     `fresh`: their password was given a moment ago, or is asked for again. `again`: the page that shows the form with
-    what is wrong.
+    what is wrong. `takes`: a plain form, or a large one, with a row for each recipient or with files, which is not
+    read before it is clear who sends it. `policy`: how often it may be sent from one address.
     """
 
     method: str
@@ -43,6 +56,13 @@ class Line:
     needs: Act | Literal[Stage.HALF] | None = None
     fresh: bool = False
     again: Handler | None = None
+    takes: Literal["form", "rows", "files"] = "form"
+    policy: str | None = None
+
+    @property
+    def of_a_place(self) -> bool:
+        """Whether its form counts only where it was shown: another tab may have led the session elsewhere since."""
+        return self.needs in (Act.WORK, Act.SETTLE, Act.OWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +70,19 @@ class Door:
     runtime: Runtime
     pages: Pages
     tries: Tries
+    uploads: Uploads
+    windows: Windows
+    places: frozenset[str]
 
     def open(self, line: Line) -> Route:
         async def answer(request: Request) -> Response:
-            call = Call(request, self.runtime, self.pages, self.tries)
+            call = Call(request, self.runtime, self.pages, self.tries, places=self.places)
             try:
                 answered = await self._answer(line, call)
             except Problem as problem:
-                answered = fault(call, problem)
+                answered = await self._refusal(line, call, problem)
+            if call.incoming is not None and call.incoming.too_large:
+                answered = Lingering(answered, call.incoming)
             if call.cookie is not None:
                 cookies.give(answered, self.runtime.config, call.cookie)
             return answered
@@ -67,14 +92,54 @@ class Door:
     async def _answer(self, line: Line, call: Call) -> Response:
         if line.method == "POST":
             same_origin(call.request)
+        if line.method == "POST" and line.takes == "form":
             call.form = await forms.read(call.request)
         await self._recognise(call)
         if (aside := self._aside(line, call)) is not None:
             return aside
+        if line.takes == "rows":
+            call.form = await forms.read(call.request, forms.LONG, forms.MANY)
+        if line.takes != "files":
+            return await self._admitted(line, call)
+        if line.policy is not None:
+            self._count(line.policy, call)
+        limit = self.runtime.config.limits.body_mib * 2**20
+        async with self.uploads.place(call.person.user.id if call.person else STRANGERS) as place:
+            call.incoming = Incoming(call.request.scope, call.request.receive)
+            sent = await forms.read_files(call.incoming, limit, place)
+            call.form, call.files = sent.fields, sent.files
+            return await self._admitted(line, call)
+
+    def _count(self, policy: str, call: Call) -> None:
+        standing = self.windows.count(policy, household(call.origin.ip or "local"))
+        if standing is not None and standing.exceeded:
+            sentence = (
+                f"Too many files were sent from your network just now. Try again in {standing.reset} seconds."
+            )
+            raise Problem("rate_limited", sentence, retry_after=standing.reset)
+
+    async def _refusal(self, line: Line, call: Call, problem: Problem) -> Response:
+        """What cannot be done; where it is about the file alone, on the page that it was sent from."""
+        if call.wants_json:
+            return as_json(call.request.scope, problem)
+        if line.takes != "files" or line.again is None or problem.code not in OF_THE_FILE:
+            return fault(call, problem)
+        limits = self.runtime.config.limits
+        too_large = f"The file is too large: up to {limits.file_mib} MB can be sent."
+        call.wrong = {"file": problem.message if problem.code == "rate_limited" else too_large}
+        answer = await line.again(call)
+        answer.status_code = problem.status
+        answer.headers.update(dict(errors.headers(problem)))
+        return answer
+
+    async def _admitted(self, line: Line, call: Call) -> Response:
         if line.method == "POST" and line.needs is not None:
             assert call.session is not None
             if not is_own(self.runtime, call.session, call.form.pop(CSRF, "")):
                 raise Problem("invalid_request", STALE)
+            place = call.form.pop(PLACE, None)
+            if line.of_a_place and place not in (None, call.place):
+                raise Problem("invalid_request", ELSEWHERE)
         if line.fresh and (asked := await self._asked_again(line, call)) is not None:
             return asked
         try:
@@ -87,6 +152,8 @@ class Door:
         if token is not None:
             call.session = await sessions.known(self.runtime, token)
             call.person = await sessions.signed(self.runtime, token)
+        if call.person is not None:
+            call.attention = (await listing.count(self.runtime, call.owner)).attention
 
     def _aside(self, line: Line, call: Call) -> Response | None:
         """Where somebody goes who is not signed in; raises `insufficient_scope` where their role is not enough."""
@@ -95,6 +162,10 @@ class Door:
         if line.needs is Stage.HALF:
             half = call.session is not None and call.session.stage is Stage.HALF
             return None if half else call.go("/sign-in")
+        if (
+            call.person is None and call.wants_json and line.takes == "files"
+        ):  # an upload follows redirects blindly
+            raise Problem("insufficient_scope", "You are signed out.")
         if call.person is None:
             return call.go(sign_in_then(call.request))
         if not may(call.person.member.role, line.needs):
@@ -134,7 +205,8 @@ async def shown_again(line: Line, call: Call, wrong: Wrong) -> Response:
     assert line.again is not None, f"{line.path} refuses a form that it cannot show again"
     call.wrong = wrong.sentences
     answer = await line.again(call)
-    answer.status_code = UNPROCESSABLE
+    if answer.status_code not in REDIRECTS:  # the page of the form leads on where it is for nothing any more
+        answer.status_code = UNPROCESSABLE
     return answer
 
 
@@ -165,3 +237,20 @@ def fault(call: Call, problem: Problem) -> Response:
     shown.status_code = 403 if problem.status == 401 else problem.status
     shown.headers.update(dict(errors.headers(problem)))
     return shown
+
+
+class Lingering(Response):
+    """An answer to a form that is too large: its browser reads it while it is still sending."""
+
+    def __init__(self, answer: Response, incoming: Incoming) -> None:
+        super().__init__()
+        self.body, self.status_code = answer.body, answer.status_code
+        self.raw_headers = [*answer.raw_headers, CLOSE]
+        self._incoming = incoming
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        await send(head)
+        await send({"type": "http.response.body", "body": self.body, "more_body": True})
+        await self._incoming.discard()
+        await send({"type": "http.response.body", "body": b""})

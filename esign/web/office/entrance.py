@@ -5,13 +5,14 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from esign.actions import sessions
-from esign.core.user import Act, Session, Stage, may
+from esign.core.user import Session, Stage
 from esign.web.office import cookies
 from esign.web.office.call import Call
 from esign.web.office.door import PROOF, local, prove
 from esign.web.office.forms import EMPTY, Wrong
 from esign.web.office.words import DONE
 
+HOME = "/documents"  # where the office begins
 NO_MATCH = "Address and password do not match."
 WRONG_CODE = "This code is not right. Codes change every 30 seconds, and each one works once."
 CLEAR = '"cache", "storage"'  # not "cookies": see the package
@@ -20,17 +21,12 @@ CLEAR = '"cache", "storage"'  # not "cookies": see the package
 async def start(call: Call) -> Response:
     """The office for whoever is signed in, else a page that says what this is."""
     done = call.request.query_params.get("done")
-    return call.go(home(call), done if done in DONE else None) if call.person else call.page("start")
-
-
-def home(call: Call) -> str:
-    """Where the office begins for this person."""
-    return "/members" if may(call.signed.member.role, Act.SETTLE) else "/account"
+    return call.go(HOME, done if done in DONE else None) if call.person else call.page("start")
 
 
 async def show(call: Call) -> Response:
     if call.person is not None:
-        return call.go(local(call.request.query_params.get("next", "")) or home(call))
+        return call.go(local(call.request.query_params.get("next", "")) or HOME)
     return call.page("sign_in", next=wanted(call))
 
 

@@ -8,11 +8,15 @@ from pydantic import BaseModel
 from starlette.requests import Request
 
 from esign.core.errors import Problem
-from esign.web.body import Incoming
+from esign.web import multipart
+from esign.web.body import Incoming, apart
+from esign.web.multipart import Form
+from esign.web.ratelimit import Place
 from esign.web.validation import check
 
 LIMIT = 64 * 2**10
 FIELDS = 100
+LONG, MANY = 2**20, 5_000  # for the form of a draft, which has a row for each recipient
 MEDIA = b"application/x-www-form-urlencoded"
 EMPTY = "Please fill this in."
 
@@ -27,20 +31,26 @@ class Wrong(Exception):
         super().__init__(str(sentences))
 
 
-async def read(request: Request) -> dict[str, str]:
+async def read(request: Request, limit: int = LIMIT, most: int = FIELDS) -> dict[str, str]:
     """The fields of a form; of a name that is there twice nobody could say which one counts."""
     incoming = Incoming(request.scope, request.receive)
     if incoming.media.partition(b";")[0].strip().lower() != MEDIA:
         raise Problem("unsupported_media_type", "Send the form of the page.")
-    raw = await incoming.read(LIMIT, unhindered)
+    raw = await incoming.read(limit, unhindered)
     try:
-        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
+        pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, max_num_fields=most, errors="strict")
     except ValueError:
         raise Problem("invalid_request", "The form is not text in UTF-8.") from None
     fields = dict(pairs)
     if len(fields) != len(pairs):
         raise Problem("invalid_request", "A field of the form was sent twice.")
     return fields
+
+
+async def read_files(incoming: Incoming, limit: int, place: Place) -> Form:
+    """The fields and the files of a form, in a place among the uploads if it is large."""
+    raw = await incoming.read(limit, place.take)
+    return await apart(raw, multipart.parse, incoming.media, raw)
 
 
 async def unhindered() -> None:

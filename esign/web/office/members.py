@@ -5,16 +5,16 @@ from typing import Any
 from starlette.responses import Response
 
 from esign.actions import members
-from esign.actions.documents import Owner
 from esign.core.errors import Problem
 from esign.core.member import Member, MemberRole, MemberStatus
 from esign.store import users
 from esign.store.members import get_own
 from esign.web.api.members import InviteMember
+from esign.web.office import paging
 from esign.web.office.call import Call
 from esign.web.office.forms import Wrong, checked
 
-PER_PAGE = 200
+PER_PAGE = 50
 ROLES = {
     MemberRole.OWNER: "Owner",
     MemberRole.ADMIN: "Administrator",
@@ -24,11 +24,13 @@ ROLES = {
 
 
 async def show(call: Call) -> Response:
-    found, more = await members.find_page(call.runtime, owner(call), PER_PAGE, None)
+    filters = f"members:{call.owner}"
+    found, more = await members.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
     return call.page(
         "members",
         rows=[await row(call, member) for member in found],
-        more=more is not None,
+        more=paging.link_to(call, more, filters),
+        first=paging.AFTER not in call.request.query_params,
         roles=offered(call),
         titles=ROLES,
     )
@@ -45,6 +47,7 @@ async def row(call: Call, member: Member) -> dict[str, Any]:
         "member": member,
         "me": member.id == signed.member.id,
         "invited": member.status is MemberStatus.INVITED,
+        "seen": person.seen_at if person else None,
         "disabled": person is not None and person.disabled_at is not None,
         "two_factors": person is not None and person.totp is not None,
         "roles": [role for role in offered(call) if role is not member.role] if touchable else [],
@@ -58,16 +61,12 @@ def offered(call: Call) -> list[MemberRole]:
     return [*roles, MemberRole.OWNER] if call.signed.member.role is MemberRole.OWNER else roles
 
 
-def owner(call: Call) -> Owner:
-    return Owner(call.signed.organisation.id, call.signed.session.mode)
-
-
 async def invite(call: Call) -> Response:
     given = checked(InviteMember, call.form)
     try:
         await members.invite(
             call.runtime,
-            owner(call),
+            call.owner,
             given.email,
             given.name,
             MemberRole(given.role),
@@ -86,14 +85,14 @@ async def change(call: Call) -> Response:
         raise Problem("invalid_request", "There is no such role.")
     by = call.signed.member.role
     try:
-        await members.change(call.runtime, owner(call), call.path["id"], None, role, by=by)
+        await members.change(call.runtime, call.owner, call.path["id"], None, role, by=by)
     except Problem as problem:
         raise told(problem) from None
     return call.go("/members", "role")
 
 
 async def invite_again(call: Call) -> Response:
-    await members.invite_again(call.runtime, owner(call), call.path["id"])
+    await members.invite_again(call.runtime, call.owner, call.path["id"])
     return call.go("/members", "invited-again")
 
 
@@ -105,7 +104,7 @@ async def ask(call: Call) -> Response:
 
 async def remove(call: Call) -> Response:
     try:
-        await members.remove(call.runtime, owner(call), call.path["id"], by=call.signed.member.role)
+        await members.remove(call.runtime, call.owner, call.path["id"], by=call.signed.member.role)
     except Problem as problem:
         raise told(problem) from None
     return call.go("/members", "removed")

@@ -17,7 +17,15 @@ async def mode(call: Call) -> Response:
     here = call.signed.organisation.id
     if wanted is None or not await sessions.go(call.runtime, call.signed, here, wanted):
         raise Problem("invalid_request", "This installation has no such mode.")
-    return call.go(local(call.form.get("next", "")) or "/", f"mode-{wanted}")
+    return call.go(there(call, call.form.get("next", "")), f"mode-{wanted}")
+
+
+def there(call: Call, path: str) -> str:
+    """The page at `path`, or the list above it: a document is of one mode alone, and of a form no page may be left."""
+    known = local(path) or ""
+    while known and known.partition("?")[0] not in call.places:
+        known = known.partition("?")[0].rpartition("/")[0]
+    return known or "/"
 
 
 async def organisation(call: Call) -> Response:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, rfc3339, to_datetime
@@ -22,8 +23,69 @@ DONE: Mapping[str, str] = {
     "mode-live": "You are in live mode.",
     "mode-test": "You are in test mode.",
     "organisation": "You are now in this organisation.",
+    "not-a-draft": "This document is not a draft any more: its fields stay where they are.",
     "ready": "Everything is set up.",
+    "draft-saved": "The draft is saved.",
+    "file-replaced": "The file is replaced.",
+    "sent": "The document is sent.",
+    "discarded": "The draft is discarded.",
+    "reminded": "The reminder is on its way.",
+    "corrected": "It is corrected. Who was invited before gets a new link; the old one no longer works.",
+    "recipient-added": "The recipient is added.",
+    "recipient-changed": "The recipient is changed.",
+    "recipient-removed": "The recipient is removed.",
+    "cancelled": "The document is cancelled. Nobody can sign it any more.",
+    "expiry": "The expiry date is changed.",
+    "reminders": "The reminders are changed.",
+    "reference": "Reference and notes are saved.",
+    "duplicated": "This is the copy: a new draft.",
+    "document-deleted": "The document is deleted.",
+    "seal-retried": "The seal is tried again now.",
+    "template-made": "The template is made.",
+    "template-saved": "The template is saved.",
+    "template-deleted": "The template is deleted.",
+    "used": "The draft is made. Look at it, then send it.",
+    "not-sent": "The document could not be sent yet. It waits here as a draft.",
+    "simulated": "Done. The timeline says that it was simulated.",
+    "token-named": "The name is saved.",
+    "token-revoked": "The token is revoked. The next request with it is refused.",
+    "webhook-saved": "The webhook is saved.",
+    "webhook-on": "The webhook is switched on.",
+    "webhook-off": "The webhook is switched off. Nothing is sent to it.",
+    "webhook-deleted": "The webhook is deleted.",
+    "settings": "The settings are saved.",
+    "delivered": "Sent, and the program has taken it.",
+    "delivery-failed": "Sent, but the program has not taken it.",
 }
+
+COUNTED: Mapping[str, tuple[str, str]] = {
+    "documents-remind": ("The reminder is on its way.", "Reminders for {} documents are on their way."),
+    "documents-cancel": ("The document is cancelled.", "{} documents are cancelled."),
+    "documents-delete": ("The document is deleted.", "{} documents are deleted."),
+    "documents-retry-seal": (
+        "The seal is tried again now.",
+        "The seals of {} documents are tried again now.",
+    ),
+}
+
+
+def said(query: Mapping[str, str]) -> str | None:
+    """The sentence that an address asks for; a number in it is only a number."""
+    name, number = query.get("done", ""), query.get("number", "")
+    if name in COUNTED and number.isascii() and number.isdigit() and len(number) < 4:
+        one, more = COUNTED[name]
+        return one if int(number) == 1 else more.format(int(number))
+    return DONE.get(name)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 page`, `12 pages`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def size(octets: int) -> str:
+    """`341 kB`, `1.2 MB`."""
+    return f"{max(1, round(octets / 1e3))} kB" if octets < 999_500 else f"{octets / 1e6:.1f} MB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +100,41 @@ class Times:
 
     def day(self, at: Instant) -> str:
         """`22 Nov 2026`."""
-        there = to_datetime(at).astimezone(ZoneInfo(self.zone))
+        there = self._there(at)
         return f"{there.day} {there:%b %Y}"
 
     def moment(self, at: Instant) -> str:
         """`22 Nov 2026, 05:35`."""
-        there = to_datetime(at).astimezone(ZoneInfo(self.zone))
+        there = self._there(at)
         return f"{there.day} {there:%b %Y}, {there:%H:%M}"
+
+    def clock(self, at: Instant) -> str:
+        """`05:35`."""
+        return f"{self._there(at):%H:%M}"
+
+    def date(self, at: Instant) -> str:
+        """`2026-11-22`, as a field for dates takes it."""
+        return f"{self._there(at):%Y-%m-%d}"
+
+    def heading(self, at: Instant) -> str:
+        """`Today, 22 Nov`, `Yesterday, 21 Nov`, else `Friday, 20 Nov 2026`."""
+        there, today = self._there(at), self._there(self.now)
+        short = f"{there.day} {there:%b}"
+        days = (today.date() - there.date()).days
+        if days in (0, 1):
+            return f"{('Today', 'Yesterday')[days]}, {short}"
+        return f"{there:%A}, {short} {there.year}"
+
+    def near(self, at: Instant) -> str:
+        """`today at 05:35`, `tomorrow at 05:35`, `yesterday at 05:35`, else `on 22 Nov 2026`."""
+        days = (self._there(at).date() - self._there(self.now).date()).days
+        word = {-1: "yesterday", 0: "today", 1: "tomorrow"}.get(days)
+        return f"{word} at {self.clock(at)}" if word else f"on {self.day(at)}"
+
+    def second(self, at: Instant) -> str:
+        """`22 Nov 2026, 05:35:07`."""
+        there = self._there(at)
+        return f"{there.day} {there:%b %Y}, {there:%H:%M:%S}"
 
     def ago(self, at: Instant) -> str:
         """`now`, `12 minutes ago`, `3 hours ago`, else the day."""
@@ -56,3 +146,17 @@ class Times:
         if age < DAY:
             return "an hour ago" if age < 2 * HOUR else f"{age // HOUR} hours ago"
         return self.day(at)
+
+    def brief(self, at: Instant) -> str:
+        """`now`, `12 min ago`, `3 h ago`, `Yesterday`, `18 Nov`, and the year where it is another one."""
+        age, there, today = self.now - at, self._there(at), self._there(self.now)
+        if age < HOUR:
+            return "now" if age < 2 * MINUTE else f"{age // MINUTE} min ago"
+        if there.date() == today.date():
+            return f"{age // HOUR} h ago"
+        if (today.date() - there.date()).days == 1:
+            return "Yesterday"
+        return f"{there.day} {there:%b}" if there.year == today.year else f"{there.day} {there:%b %Y}"
+
+    def _there(self, at: Instant) -> datetime:
+        return to_datetime(at).astimezone(ZoneInfo(self.zone))

@@ -78,6 +78,7 @@ on("click", "[data-copy]", async (button) => {
 // --- a form is sent once, and the button says what it does meanwhile
 document.addEventListener("submit", (event) => {
   const form = event.target;
+  if ("stays" in form.dataset) return; // what it is answered with may be a file: the page stays
   if (form.dataset.sent) {
     event.preventDefault();
     return;
@@ -86,7 +87,8 @@ document.addEventListener("submit", (event) => {
   const button = event.submitter;
   if (button?.dataset.busy) {
     button.setAttribute("aria-busy", "true");
-    [...button.childNodes].find((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()).data =
+    const label = button.querySelector("span") ?? button;
+    [...label.childNodes].find((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()).data =
       button.dataset.busy;
   }
 });
@@ -100,3 +102,7 @@ if (zone) {
   const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
   if ([...zone.options].some((one) => one.value === here)) zone.value = here;
 }
+
+// --- what is shown once is the answer to a form: reading the page again leads to the list, not to a second one
+const once = document.querySelector("[data-here]");
+if (once) history.replaceState(history.state, "", once.dataset.here);

@@ -15,7 +15,7 @@ from esign.web.office.door import PROOF, Line, local
 from esign.web.office.routes import TABLE
 from esign.web.security import PAGE_HEADERS
 from tests.factories import an_organisation, store_organisation
-from tests.web.office.visitor import PASSWORD, Office, Visitor, an_office
+from tests.web.office.visitor import PASSWORD, Office, Page, Visitor, an_office
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -57,18 +57,29 @@ async def browser(office: Office, user: User, stage: Stage = Stage.WHOLE) -> Vis
 
 
 def address(line: Line, id: str = "ses_nobody") -> str:
-    return line.path.format(token=TOKEN, id=id)
+    others = {"rid": "rcp_nobody", "did": "dlv_nobody", "variant": "original", "number": 1, "done": 1}
+    return line.path.format(token=TOKEN, id=id, **others)
 
 
 def name(line: Line) -> str:
     return f"{line.method} {line.path}"
 
 
+async def send(visitor: Visitor, line: Line, id: str = "ses_nobody", **form: str) -> Page:
+    """The form of a line, as its page would send it; `csrf` is the one of the visitor's own page unless given."""
+    if line.takes != "files":
+        return await visitor.post(address(line, id), form)
+    kept, visitor.csrf = visitor.csrf, form.pop("csrf", visitor.csrf)
+    try:
+        return await visitor.upload(address(line, id), "file", **form)
+    finally:
+        visitor.csrf = kept
+
+
 async def knock(visitor: Visitor, line: Line, id: str = "ses_nobody") -> tuple[int, str]:
     """Status and where it leads."""
-    form = {"role": "viewer"}
     page = await (
-        visitor.get(address(line, id)) if line.method == "GET" else visitor.post(address(line, id), form)
+        visitor.get(address(line, id)) if line.method == "GET" else send(visitor, line, id, role="viewer")
     )
     return page.status, page.headers.get("Location", "")
 
@@ -137,7 +148,7 @@ async def test_a_form_counts_only_with_the_mac_of_its_own_session(
     owner = people[MemberRole.OWNER]
     visitor, other = await browser(office, owner, stage), await browser(office, owner, stage)
     for csrf in ("", "AAAA", "ä", other.csrf, visitor.csrf[:-8] + "AAAAAAA="):
-        answer = await visitor.post(address(line), csrf=csrf)
+        answer = await send(visitor, line, csrf=csrf)
         assert (answer.status, "open for long" in answer.text) == (400, True)
 
 

@@ -1,6 +1,7 @@
 """Signing in and out: what is told to whom, how often it may be tried, and how long it lasts."""
 
 import pyotp
+import pytest
 from starlette.responses import Response
 
 from esign.actions import factors, sessions, users
@@ -8,6 +9,7 @@ from esign.config import Config
 from esign.core.instant import MINUTE
 from esign.core.member import MemberRole
 from esign.core.user import ABSOLUTE, IDLE, SEEN
+from esign.demo import contract
 from esign.store import members
 from esign.store.database import Transaction
 from esign.web.office import cookies
@@ -27,9 +29,9 @@ async def with_factor(office: Office, name: str) -> tuple[pyotp.TOTP, list[str]]
 
 async def test_whoever_is_signed_in_is_led_to_the_office_and_others_see_what_this_is(office: Office) -> None:
     assert "Sign in" in (await office.visitor().get("/")).said
-    assert (await (await office.signed_in("Ada")).get("/")).to == "/members"
-    assert (await (await office.signed_in("Vi", MemberRole.VIEWER)).get("/")).to == "/account"
-    assert (await (await office.signed_in("Di")).get("/sign-in")).to == "/members"
+    assert (await (await office.signed_in("Ada")).get("/")).to == "/documents"
+    assert (await (await office.signed_in("Vi", MemberRole.VIEWER)).get("/")).to == "/documents"
+    assert (await (await office.signed_in("Di")).get("/sign-in")).to == "/documents"
 
 
 async def test_signing_in_gives_a_cookie_that_no_script_reads(office: Office) -> None:
@@ -198,6 +200,23 @@ async def test_the_mode_is_chosen_and_seen_on_every_page(office: Office) -> None
     assert "Nothing here has legal effect" not in (await visitor.get("/account")).said
 
 
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        ("/documents", "/documents?"),
+        ("/documents/doc_1/recipients/rcp_1", "/documents?"),
+        ("/documents?view=draft", "/documents?view=draft&"),
+        ("/settings/webhooks/whk_1/edit", "/settings/webhooks?"),
+        ("/settings/webhooks/new", "/settings/webhooks/new?"),
+        ("/nowhere", "/?"),
+        ("//evil.example/documents", "/?"),
+    ],
+)
+async def test_the_other_mode_begins_where_there_is_something(office: Office, here: str, there: str) -> None:
+    visitor = await office.signed_in("Ada")
+    assert (await visitor.post("/mode", mode="test", next=here)).to == f"{there}done=mode-test"
+
+
 async def test_somebody_of_two_organisations_goes_from_one_to_the_other_and_to_no_third(
     office: Office,
 ) -> None:
@@ -210,6 +229,35 @@ async def test_somebody_of_two_organisations_goes_from_one_to_the_other_and_to_n
     assert (await visitor.post("/organisation", id=second.id)).to == "/?done=organisation"
     page = await visitor.get("/account")
     assert "Viewer" in page.said and (await visitor.get("/members")).status == 403
+
+
+async def test_a_form_of_another_tab_changes_nothing_where_the_session_has_gone_since(office: Office) -> None:
+    visitor = await office.signed_in("Ada")
+    second = await store_organisation(office.runtime.db, an_organisation(id="org_two", name="Second Ltd"))
+    await office.user("Ada", MemberRole.OWNER, second.id)
+    page, upload = await visitor.get("/settings/organisation"), await visitor.get("/documents/new")
+    form = {name: page.value(name) for name in ("csrf", "place")} | {"organisationName": "First Ltd"}
+    await visitor.post("/organisation", id=second.id)
+    answer = await visitor.post("/settings/organisation", form)
+    assert answer.status == 400 and "gone to another organisation or mode" in answer.said
+    assert (await visitor.get("/settings/organisation")).value("organisationName") == "Second Ltd"
+    there = {"id": first_of(form["place"]), "place": form["place"]}
+    assert (await visitor.post("/organisation", there)).to == "/?done=organisation"
+    await visitor.post("/mode", mode="test")
+    once, place = upload.value("once"), upload.value("place")
+    answer = await visitor.upload(
+        "/documents/new", "files", ("a.pdf", contract.pdf()), once=once, place=place
+    )
+    assert answer.status == 400 and "gone to another organisation or mode" in answer.said
+    await visitor.post("/mode", mode="live")
+    answer = await visitor.upload(
+        "/documents/new", "files", ("a.pdf", contract.pdf()), once=once, place=place
+    )
+    assert answer.to.endswith("/edit")
+
+
+def first_of(place: str) -> str:
+    return place.partition(".")[0]
 
 
 def test_over_https_the_cookie_is_bound_to_the_host_and_goes_as_it_came() -> None:

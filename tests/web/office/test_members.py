@@ -1,5 +1,6 @@
 """Those who look after the members of an organisation."""
 
+import re
 from typing import Any
 
 import pytest
@@ -81,3 +82,36 @@ async def test_a_member_who_has_joined_is_not_invited_again(office: Office) -> N
     await office.user("Bo", MemberRole.MEMBER)
     assert (await ada.post(f"/members/{(await listed(office))['Bo']['id']}/again")).status == 404
     assert (await office.visitor().sign_in("bo@example.test", PASSWORD)).to == "/"
+
+
+async def test_when_a_member_was_last_seen_outlives_their_session(office: Office) -> None:
+    bo = await office.signed_in("Bo", MemberRole.MEMBER)
+    office.clock.advance(minutes=20)
+    await bo.get("/account")
+    await bo.post("/sign-out")
+    office.clock.advance(minutes=15)
+    ada = await office.signed_in("Ada")
+    await ada.post("/members", email="cy@example.test", name="Cy", role="viewer")
+    page = await ada.get("/members")
+    seen = dict(
+        re.findall(r'<span class="strong any">(\w+)</span>.*?data-l="Last seen">(.*?)</td>', page.text, re.S)
+    )
+    assert {name: re.sub("<[^>]+>", "", text) for name, text in seen.items()} == {
+        "Ada": "now",
+        "Bo": "15 minutes ago",
+        "Cy": "Not yet",
+    }
+
+
+async def test_more_members_than_fit_on_a_page_stand_on_the_next(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    for n in range(60):
+        office.clock.advance(milliseconds=1)
+        body = {"email": f"m{n}@example.test", "name": f"M {n}", "role": "member"}
+        await office.site.api.ok("POST", "/members", body)
+    page = await ada.get("/members")
+    assert page.text.count("@example.test</span>") == 50
+    more = re.search(r'href="(/members\?after=[^"]+)"', page.text)
+    assert more
+    older = await ada.get(more[1])
+    assert older.text.count("@example.test</span>") == 11 and "Newest" in older.said

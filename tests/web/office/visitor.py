@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from html import unescape
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +73,8 @@ class Visitor:
         self.token: str | None = None
         self.csrf = ""
 
-    async def get(self, path: str) -> Page:
-        return await self._ask("GET", path)
+    async def get(self, path: str, headers: Mapping[str, str] | None = None) -> Page:
+        return await self._ask("GET", path, headers)
 
     async def post(
         self,
@@ -87,6 +88,18 @@ class Visitor:
         sent = {"csrf": self.csrf, **(fields or {}), **more}
         own = {"Origin": self.site.base, "Sec-Fetch-Site": "same-origin", **(headers or {})}
         return await self._ask("POST", path, data=sent, headers=own)
+
+    async def upload(
+        self, path: str, field: str, *files: tuple[str, bytes], accept: str = "text/html", **more: str
+    ) -> Page:
+        """A form with files, as the page that was read last sends it."""
+        form = aiohttp.FormData({"csrf": self.csrf, **more}, quote_fields=False)
+        for name, content in files:
+            form.add_field(field, BytesIO(content), filename=name, content_type="application/pdf")
+        if not files:
+            form.add_field(field, b"", filename="", content_type="application/octet-stream")
+        own = {"Origin": self.site.base, "Sec-Fetch-Site": "same-origin", "Accept": accept}
+        return await self._ask("POST", path, data=form, headers=own)
 
     async def _ask(
         self, method: str, path: str, headers: Mapping[str, str] | None = None, **more: Any

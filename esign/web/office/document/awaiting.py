@@ -1,0 +1,230 @@
+"""What a document waits for, in one sentence, and the one thing that moves it on."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from esign.core import attention
+from esign.core.document import Document, Recipient, RecipientStatus, Status
+from esign.core.instant import DAY, Instant
+from esign.web.office.document import possible
+from esign.web.office.document.forms import home
+from esign.web.office.words import Times
+
+MOST_NAMES = 3
+LONGEST_NAME = 24
+SOON = 3 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A link, or where `form` is given a form with these fields; `work`: only for those who may do such.
+
+    `ask`: it leads to a question.
+    """
+
+    words: str
+    to: str
+    icon: str
+    form: Mapping[str, str] | None = None
+    busy: str = ""
+    work: bool = True
+    ask: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """`tone` is ok, fail or empty; the first of `buttons` is the one that moves it on."""
+
+    title: Markup
+    words: Markup
+    icon: str
+    tone: str = ""
+    buttons: tuple[Button, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What the sentence is made of: the seal is tried next at `seal_due`; `missing` is what a draft lacks."""
+
+    document: Document
+    times: Times
+    now: Instant
+    seal_due: Instant | None
+    missing: Sequence[str]
+    asked_anew: Sequence[str] = ()
+
+    @property
+    def home(self) -> str:
+        return home(self.document.id)
+
+
+def next_step(scene: Scene) -> Next:
+    return STEPS[scene.document.status](scene)
+
+
+def draft(scene: Scene) -> Next:
+    if not scene.missing:
+        words = Markup("Nothing is missing. Look it through once more, and send it.")
+        review = Button("Review and send", f"{scene.home}/review", "send")
+        return Next(Markup("Ready to be sent"), words, "send", "ok", (review,))
+    button = Button("Finish the draft", f"{scene.home}/edit", "edit")
+    items = Markup().join(Markup("<li>{}</li>").format(one) for one in scene.missing)
+    return Next(
+        Markup("Not ready to be sent yet"), Markup("<ul>{}</ul>").format(items), "edit", "", (button,)
+    )
+
+
+def sent(scene: Scene) -> Next:
+    waiting = [r for r in scene.document.recipients if r.invited]
+    if refused := attention.refused(scene.document):
+        return undelivered(scene, refused[0])
+    buttons = [] if len(waiting) != 1 else [link(scene, waiting[0])]
+    too_soon = all(possible.refused_for("remind", scene.document, r, scene.now) for r in waiting)
+    if not too_soon:
+        buttons.insert(0, reminder(scene, waiting))
+    title = Markup("Waiting for {}").format(names(waiting))
+    return Next(title, Markup(" ").join(progress(scene, waiting)), "clock", "", tuple(buttons))
+
+
+def undelivered(scene: Scene, recipient: Recipient) -> Next:
+    words = Markup("Nothing reached <bdi>{}</bdi>. Correct the address, and a new invitation leaves at once.")
+    to = f"{scene.home}/recipients/{recipient.id}"
+    title = Markup("The address of {} was refused").format(name(recipient))
+    button = Button("Correct the address", to, "edit", ask=True)
+    return Next(title, words.format(recipient.email), "warn", "fail", (button,))
+
+
+def link(scene: Scene, recipient: Recipient) -> Button:
+    return Button("Signing link", f"{scene.home}/recipients/{recipient.id}/link", "link", ask=True)
+
+
+def reminder(scene: Scene, waiting: Sequence[Recipient]) -> Button:
+    one = waiting[0] if len(waiting) == 1 else None
+    short = one is not None and len(one.name) <= LONGEST_NAME
+    words = f"Remind {one.name}" if one and short else "Remind" if one else f"Remind all {len(waiting)}"
+    return Button(words, f"{scene.home}/remind", "bell", {}, "Sending…")
+
+
+def progress(scene: Scene, waiting: Sequence[Recipient]) -> list[Markup]:
+    """What is known about those who are waited for, and when something happens by itself."""
+    document, times, said = scene.document, scene.times, []
+    if len(waiting) == 1:
+        one = waiting[0]
+        if one.viewed_at is not None:
+            said.append(f"Opened {times.near(one.viewed_at)}.")
+        elif one.sent_at is not None:
+            said.append(f"Invited {times.near(one.sent_at)}, not opened yet.")
+    due = min((r.next_reminder_at for r in waiting if r.next_reminder_at is not None), default=None)
+    reminded = max((r.last_reminded_at for r in waiting if r.last_reminded_at is not None), default=None)
+    if reminded is not None:
+        said.append(f"Reminded {times.near(reminded)}.")
+    said.append(f"The next reminder leaves {times.near(due)}." if due else "No reminder is planned.")
+    if document.expires_at is not None and document.expires_at - scene.now < SOON:
+        said.append(f"The time to sign ends {times.near(document.expires_at)}.")
+    return [Markup.escape(sentence) for sentence in said]
+
+
+def sealing(scene: Scene) -> Next:
+    document = scene.document
+    if document.seal_error is None:
+        words = Markup("The seal takes a few seconds. Then everybody gets a copy.")
+        look = Button("Look again", scene.home, "refresh", work=False)
+        return Next(
+            Markup("Everybody has finished; the document is being sealed"), words, "seal", "", (look,)
+        )
+    tries = "1 attempt" if document.seal_attempts == 1 else f"{document.seal_attempts} attempts"
+    due = scene.seal_due
+    then = (
+        f"The next one is {scene.times.near(due)}" if due and due > scene.now else "The next one is due now"
+    )
+    words = Markup("{} ({}.) The signatures are safe. {}; as soon as it is sealed, everybody gets a copy.")
+    return Next(
+        Markup("Everybody has finished, but the seal is not on yet"),
+        words.format(cause(document.seal_error), tries, then),
+        "warn",
+        "fail",
+        (Button("Try again", f"{scene.home}/retry-seal", "refresh", {}, "Trying…"),),
+    )
+
+
+def cause(reason: str) -> str:
+    """The reason as a sentence: what the worker says of itself starts small and bare."""
+    bare = reason.strip()
+    if bare.startswith("it "):
+        return f"The program that draws the seal stopped: {bare}."
+    return bare if bare.endswith((".", "!", "?")) else f"{bare}."
+
+
+def completed(scene: Scene) -> Next:
+    at = scene.document.completed_at
+    assert at is not None
+    words = Markup.escape(
+        f"Sealed {scene.times.near(at)}. Any change to the file can be proved from then on."
+    )
+    button = Button("Sealed PDF", f"{scene.home}/files/sealed", "download", work=False)
+    return Next(Markup("Finished by everybody and sealed"), words, "verify", "ok", (button,))
+
+
+def declined(scene: Scene) -> Next:
+    by = [r for r in scene.document.recipients if r.status is RecipientStatus.DECLINED]
+    title = Markup("{} declined").format(name(by[0])) if by else Markup("A recipient declined")
+    return Next(title, ended(scene, "Nobody can sign it any more."), "stop", "fail", (again(scene),))
+
+
+def expired(scene: Scene) -> Next:
+    words = ended(scene, "Not everybody finished in time. To go on, send a copy.")
+    if scene.asked_anew:
+        words = Markup("{} asked for a new link. {}").format(listed(scene.asked_anew), words)
+    return Next(Markup("The time to sign is over"), words, "clock", "fail", (again(scene),))
+
+
+def cancelled(scene: Scene) -> Next:
+    words = ended(scene, "Nobody can sign it any more.")
+    return Next(Markup("This document was cancelled"), words, "stop", "", (again(scene),))
+
+
+def ended(scene: Scene, words: str) -> Markup:
+    reason = scene.document.close_reason
+    given = Markup("<q><bdi>{}</bdi></q> ").format(reason) if reason else Markup()
+    return given + words
+
+
+def again(scene: Scene) -> Button:
+    return Button("Start again with a copy", f"{scene.home}/duplicate", "copy", {}, "Copying…")
+
+
+def name(recipient: Recipient) -> Markup:
+    return Markup("<bdi>{}</bdi>").format(recipient.name)
+
+
+def names(people: Sequence[Recipient]) -> Markup:
+    """`Ada, Bo and 3 others`."""
+    return listed([recipient.name for recipient in people])
+
+
+def listed(people: Sequence[str]) -> Markup:
+    shown = people if len(people) <= MOST_NAMES else people[: MOST_NAMES - 1]
+    parts = [Markup("<bdi>{}</bdi>").format(one) for one in shown]
+    if others := len(people) - len(shown):
+        parts.append(Markup.escape(f"{others} others"))
+    return Markup(" and ").join(filter(None, [Markup(", ").join(parts[:-1]), *parts[-1:]]))
+
+
+def said_missing(document: Document, details: Sequence[str]) -> list[str]:
+    """What a draft lacks, each once."""
+    if not document.recipients:
+        return ["Nobody is to sign it yet: add a recipient."]
+    return list(dict.fromkeys(details))
+
+
+STEPS: Mapping[Status, Callable[[Scene], Next]] = {
+    Status.DRAFT: draft,
+    Status.SENT: sent,
+    Status.SEALING: sealing,
+    Status.COMPLETED: completed,
+    Status.DECLINED: declined,
+    Status.EXPIRED: expired,
+    Status.CANCELLED: cancelled,
+}

@@ -1,0 +1,179 @@
+"""The page of one document, and the short answer by which an open page learns that something happened."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+
+from esign.actions import printing, testmail
+from esign.core import lifecycle, renewing, retention
+from esign.core.audit import Entry
+from esign.core.document import Actor, Document, Mode, Status
+from esign.core.errors import Problem
+from esign.core.language import LANGUAGES
+from esign.core.user import Act, may
+from esign.pdf.workers import WorkerFailed
+from esign.runtime import Runtime
+from esign.store import documents, events, outbox
+from esign.web.office.call import Call
+from esign.web.office.document import awaiting, possible
+from esign.web.office.document.forms import find, times_of
+from esign.web.office.document.people import groups
+from esign.web.office.document.timeline import days
+from esign.web.office.words import counted, size
+from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
+from esign.web.signing.page import pixels
+
+STATUSES = {
+    Status.DRAFT: "Draft",
+    Status.SENT: "Waiting",
+    Status.SEALING: "Sealing",
+    Status.COMPLETED: "Completed",
+    Status.DECLINED: "Declined",
+    Status.EXPIRED: "Expired",
+    Status.CANCELLED: "Cancelled",
+}
+ENTRIES = 60  # of the audit trail; the rest stands on the page of the trail
+THUMBS = 12
+MESSAGES = 5
+STEPS = (  # what a recipient of test mode can be made to do
+    ("view", "Open it", "eye"),
+    ("complete", "Finish", "signature"),
+    ("decline", "Decline", "stop"),
+    ("bounce", "Refuse the address", "mail"),
+    ("remind", "Be reminded", "bell"),
+    ("expire", "Let the time end", "clock"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A page's picture, with the room it takes; `filled` by how many who finished, 0 where none has values there."""
+
+    number: int
+    width: int
+    height: int
+    filled: int
+
+
+async def show(call: Call) -> Response:
+    document = await find(call)
+    trail = await newest(call, document.id)
+    return call.page("document", **await shown(call, document, trail))
+
+
+async def newest(call: Call, document_id: str) -> list[Entry]:
+    """The last entries of the trail, oldest first."""
+    length, _ = await events.head(call.runtime.db, document_id)
+    return await events.trail(call.runtime.db, document_id, max(0, length - ENTRIES))
+
+
+async def shown(call: Call, document: Document, trail: list[Entry]) -> dict[str, Any]:
+    now, times, organisation = call.runtime.clock.now(), times_of(call), call.signed.organisation
+    refused = {act: possible.refused(act, document, organisation, now) for act in possible.ACTS}
+    works = may(call.signed.member.role, Act.WORK)
+    return {
+        **about(document),
+        "next": awaiting.next_step(await scene(call, document, trail)),
+        "groups": groups(document, times, now),
+        "acted": acted(document),
+        "days": days(trail, document, times),
+        "earlier": bool(trail) and trail[0].seq > 1,
+        "can": {act for act, problem in refused.items() if problem is None and works},
+        "works": works,
+        "why_kept": kept(refused["delete"], call, document),
+        "goes_at": retention.goes_at(document, organisation, call.runtime.config.test.purge_after_days),
+        "sheets": sheets(document, THUMBS),
+        "mark": mark_of(document.revision, trail[-1].seq if trail else 0),
+        "steps": STEPS,
+        "messages": await messages(call, document) if works else (),
+    }
+
+
+def about(document: Document) -> dict[str, Any]:
+    """What every page around a document shows of it."""
+    return {
+        "document": document,
+        "status": "Seal delayed" if document.seal_error and not document.seal else STATUSES[document.status],
+        "tone": "failed" if document.seal_error and not document.seal else document.status.value,
+        "sender": sender(document.created_by),
+        "counted": counted,
+        "size": size,
+        "language": LANGUAGES[document.locale].name if document.locale else None,
+    }
+
+
+def sender(by: Actor) -> str:
+    return f"API key {by.name}" if by.kind == "api_key" else by.name or "Somebody"
+
+
+async def scene(call: Call, document: Document, trail: list[Entry]) -> awaiting.Scene:
+    runtime = call.runtime
+    names = {recipient.id: recipient.name for recipient in document.recipients}
+    asked = {line.recipient_id for line in trail if line.type == renewing.ASKED}
+    return awaiting.Scene(
+        document,
+        times_of(call),
+        runtime.clock.now(),
+        await outbox.seal_due(runtime.db, document.id) if document.status is Status.SEALING else None,
+        await missing(runtime, document) if document.status is Status.DRAFT else (),
+        [name for id, name in names.items() if id in asked],
+    )
+
+
+async def missing(runtime: Runtime, draft: Document) -> list[str]:
+    """What a draft lacks; sending asks once more what can be printed, where that cannot be found out now."""
+    details = lifecycle.not_ready(draft)
+    with suppress(WorkerFailed, Problem):
+        details += await printing.problems(runtime, draft)
+    return awaiting.said_missing(draft, [detail.message for detail in details])
+
+
+def kept(problem: Problem | None, call: Call, document: Document) -> str | None:
+    """Why it cannot be deleted, where it is not only too early in its life."""
+    if problem is None or problem.code != "retention_locked":
+        return None
+    return possible.said(problem, times_of(call), document, call.signed.organisation)
+
+
+def acted(document: Document) -> str:
+    acting = [r for r in document.recipients if r.acting]
+    done = sum(r.completed_at is not None for r in acting)
+    if document.status is Status.DRAFT or not acting:
+        return ""
+    return "All have finished" if done == len(acting) else f"{done} of {len(acting)} have finished"
+
+
+def sheets(document: Document, most: int | None = None) -> list[Sheet]:
+    people = document.finished()
+    written = {field.page for who in people for field in who.fields if field.value is not None}
+    return [
+        Sheet(number, *pixels(page), len(people) if number in written else 0)
+        for number, page in enumerate(document.file.pages[:most], 1)
+    ]
+
+
+async def messages(call: Call, document: Document) -> tuple[testmail.Message, ...]:
+    """The newest mails about a document of test mode."""
+    if document.mode is not Mode.TEST:
+        return ()
+    found, _ = await testmail.find_kept(call.runtime, call.owner, MESSAGES, None, document.id)
+    return tuple(found)
+
+
+# ---------- what an open page asks ----------
+
+
+async def mark(call: Call) -> Response:
+    """Another text as soon as anything happened to the document."""
+    owner = call.owner
+    revision, entries = await documents.mark(
+        call.runtime.db, owner.organisation_id, owner.mode, call.path["id"]
+    )
+    headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY}
+    return JSONResponse({"mark": mark_of(revision, entries)}, headers=headers)
+
+
+def mark_of(revision: int, entries: int) -> str:
+    return f"{revision}.{entries}"

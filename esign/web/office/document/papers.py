@@ -1,0 +1,110 @@
+"""What there is to look at and to take away: pages with their values, files, the audit trail."""
+
+from starlette.responses import Response
+
+from esign.actions import files, reading
+from esign.core.audit import Entry
+from esign.core.document import Document
+from esign.core.errors import Problem
+from esign.store import events
+from esign.web import downloads
+from esign.web.api.audit_replies import present_trail
+from esign.web.office.call import Call
+from esign.web.office.document import possible
+from esign.web.office.document.forms import find, times_of
+from esign.web.office.document.page import about, sheets
+from esign.web.office.document.timeline import told
+from esign.web.pages import attachment
+from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
+from esign.web.signing.reading import KEPT, size
+
+PER_PAGE = 100
+JSON = "application/json"
+
+
+# ---------- pages ----------
+
+
+async def pages(call: Call) -> Response:
+    """Every page, with what was filled in."""
+    document = await find(call)
+    return call.page("document_pages", **about(document), sheets=sheets(document))
+
+
+async def picture(call: Call) -> Response:
+    document, number = await find_page(call)
+    return image(await reading.picture_of(call.runtime, document, number, size(call.request)))
+
+
+async def filled(call: Call) -> Response:
+    """What the first who finished have on a page."""
+    document, number = await find_page(call)
+    done = counted(call.path["done"])
+    found = await reading.filled_picture_of(
+        call.runtime, document, call.signed.organisation, number, done, size(call.request)
+    )
+    if found is None:
+        raise Problem("not_found")
+    return image(found)
+
+
+async def find_page(call: Call) -> tuple[Document, int]:
+    document = await find(call)
+    number = counted(call.path["number"])
+    if not 1 <= number <= document.page_count:
+        raise Problem("not_found")
+    return document, number
+
+
+def counted(text: str) -> int:
+    """A number of an address; `not_found` for any other text."""
+    if not (text.isascii() and text.isdigit() and len(text) < 6):
+        raise Problem("not_found")
+    return int(text)
+
+
+def image(content: bytes) -> Response:
+    headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, **KEPT}
+    return Response(content, media_type="image/webp", headers=headers)
+
+
+# ---------- files ----------
+
+
+async def file(call: Call) -> Response:
+    """The bytes of one of its files; that they were taken is part of the trail."""
+    document = await find(call)
+    try:
+        found = await files.describe(call.runtime, call.owner, document.id, call.path["variant"])
+    except Problem as problem:
+        sentence = possible.said(problem, times_of(call), document, call.signed.organisation)
+        raise Problem(problem.code, sentence, current_status=problem.current_status) from None
+    if call.request.method == "HEAD":
+        return downloads.announcement(found)
+    return downloads.answer(found, await files.read(call.runtime, found, call.actor, call.origin))
+
+
+# ---------- the audit trail ----------
+
+
+async def trail(call: Call) -> Response:
+    """A page of the trail with everything that stands in it, oldest first."""
+    document, times = await find(call), times_of(call)
+    after = counted(call.request.query_params.get("after", "0"))
+    found = await events.trail(call.runtime.db, document.id, after, PER_PAGE + 1)
+    shown = found[:PER_PAGE]
+    return call.page(
+        "document_trail",
+        **about(document),
+        entries=[(line, told(line, document, times)) for line in shown],
+        after=shown[-1].seq if len(found) > PER_PAGE else None,
+        before=max(0, after - PER_PAGE) if after else None,
+    )
+
+
+async def trail_as_json(call: Call) -> Response:
+    """All of it, as the API answers it page by page: whoever keeps it can recompute the chain."""
+    document = await find(call)
+    lines: list[Entry] = await events.trail(call.runtime.db, document.id)
+    content = present_trail({"data": lines, "next": None}).model_dump_json(by_alias=True, indent=2)
+    return attachment(f"{document.id}-audit.json", content.encode(), JSON)

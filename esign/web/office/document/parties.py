@@ -1,0 +1,121 @@
+"""One recipient of a document: add, change or correct, remove, and hand over a signing link."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from esign.actions import editing, links
+from esign.core.correcting import CORRECTED
+from esign.core.document import Document, Recipient, Status
+from esign.core.language import LANGUAGES
+from esign.web.api.document_requests import IssueLink, RecipientInput
+from esign.web.api.edit_requests import RecipientChange, checking
+from esign.web.office.call import Call
+from esign.web.office.document import possible
+from esign.web.office.document.acts import CONFLICT, ask, asking
+from esign.web.office.document.forms import filled, find, find_one, home, taken, telling, times_of, whole
+from esign.web.office.document.page import about
+
+HOURS = {1: "1 hour", 24: "24 hours", 72: "3 days", 168: "7 days", 720: "30 days"}
+
+
+def typed(call: Call) -> dict[str, Any]:
+    """The members of a recipient as the form holds them; what stays empty takes its default."""
+    form = call.form
+    body: dict[str, Any] = {"email": form.get("email", ""), "name": form.get("name", "")}
+    body |= filled(form, "role", "authentication", "accessCode", "locale")
+    if form.get("order", "").strip():
+        body["order"] = whole(form["order"])
+    return body
+
+
+def revision(call: Call) -> int | None:
+    """What the form was made for, so that nobody's change is written over unseen."""
+    text = call.form.get("revision", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+# ---------- of a draft ----------
+
+
+async def ask_add(call: Call) -> Response:
+    document = await find(call)
+    turn = max((recipient.order for recipient in document.recipients), default=1)
+    return await ask(call, "recipient", document, "recipients", one=None, turn=turn, languages=LANGUAGES)
+
+
+async def add(call: Call) -> Response:
+    document, body = await find(call), typed(call)
+    given = taken(RecipientInput, body)
+    recipient = given.to_recipient(call.runtime.clock.now(), call.runtime.vault)
+    check = checking(call.runtime.config.limits.fields)
+    with telling(call, document, {"accessCode": "", **body}):
+        await editing.add_recipient(call.runtime, asking(call, document), recipient, check)
+    return call.go(home(document.id), "recipient-added")
+
+
+async def ask_remove(call: Call) -> Response:
+    document, one = await find_one(call)
+    return await ask(call, "recipient_remove", document, "recipients", one=one)
+
+
+async def remove(call: Call) -> Response:
+    document, one = await find_one(call)
+    with telling(call, document):
+        await editing.remove_recipient(call.runtime, asking(call, document), one.id)
+    return call.go(home(document.id), "recipient-removed")
+
+
+# ---------- of a draft, and of a document that is out ----------
+
+
+async def ask_change(call: Call) -> Response:
+    """All of somebody on a draft; name and address of somebody who was or will be asked."""
+    document, one = await find_one(call)
+    if document.status is Status.DRAFT:
+        more = {"one": one, "turn": one.order, "languages": LANGUAGES}
+        return await ask(call, "recipient", document, "recipients", **more)
+    return await ask_of_one(call, "correct", document, one, "correct")
+
+
+async def ask_of_one(
+    call: Call, template: str, document: Document, one: Recipient, act: str, **more: Any
+) -> Response:
+    """The page that asks about one recipient, or says why the act does not work for them now."""
+    problem = possible.refused_for(act, document, one, call.runtime.clock.now())
+    sentence = possible.said(problem, times_of(call), document, call.signed.organisation) if problem else None
+    page = call.page(f"document_{template}", **about(document), refused=sentence, one=one, **more)
+    page.status_code = CONFLICT if problem else 200
+    return page
+
+
+async def change(call: Call) -> Response:
+    document, one = await find_one(call)
+    draft = document.status is Status.DRAFT
+    body = {name: text for name, text in typed(call).items() if draft or name in CORRECTED}
+    if draft and not call.form.get("locale"):
+        body["locale"] = None
+    now, vault = call.runtime.clock.now(), call.runtime.vault
+    members = taken(RecipientChange, body).members(now, vault)
+    check, seen = checking(call.runtime.config.limits.fields), revision(call) if draft else None
+    with telling(call, document, {"accessCode": "", **body}):
+        await editing.change_recipient(call.runtime, asking(call, document, seen), one.id, members, check)
+    return call.go(home(document.id), "recipient-changed" if draft else "corrected")
+
+
+# ---------- signing links ----------
+
+
+async def ask_link(call: Call) -> Response:
+    document, one = await find_one(call)
+    return await ask_of_one(call, "link", document, one, "link", hours=HOURS, issued=None)
+
+
+async def link(call: Call) -> Response:
+    """The link, shown this once; that it was fetched stands in the audit trail."""
+    document, one = await find_one(call)
+    body = {"ttlHours": whole(call.form.get("ttlHours", "24"))}
+    given = taken(IssueLink, body)
+    with telling(call, document, body):
+        issued = await links.issue(call.runtime, asking(call, document), one.id, given.ttl_hours)
+    return call.page("document_link", **about(document), refused=None, one=one, hours=HOURS, issued=issued)

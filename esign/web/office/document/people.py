@@ -1,0 +1,151 @@
+"""The recipients of a document, grouped as they act: how far each has come, and what can be done about each."""
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from esign.core.challenge import Method
+from esign.core.document import INVITED, Delivery, Document, Recipient, RecipientStatus, Role, Status
+from esign.core.instant import Instant
+from esign.core.language import LANGUAGES
+from esign.web.office.document import possible
+from esign.web.office.words import Times, counted
+
+ROLES = {Role.SIGNER: "Signer", Role.APPROVER: "Approver", Role.VIEWER: "Reader", Role.CC: "Copy"}
+LAST = {Role.SIGNER: ("Signed", "To sign"), Role.APPROVER: ("Approved", "To approve")}
+PROOFS = {Method.EMAIL_CODE.value: "code by mail", Method.ACCESS_CODE.value: "access code"}
+COLOURS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`state`: on, cur, no, or empty for what is not there yet."""
+
+    state: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One recipient; `acts` are those that work for them now."""
+
+    recipient: Recipient
+    colour: int
+    steps: tuple[Step, ...]
+    line: str
+    failed: str | None
+    acts: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Those who act at once; `state` is done, now, later or copy."""
+
+    title: str
+    state: str
+    number: int
+    people: tuple[Person, ...]
+
+
+def groups(document: Document, times: Times, now: Instant) -> list[Group]:
+    made = Making(document, times, now).person
+    numbered = list(enumerate(document.recipients))
+    acting = sorted(((r.order, n, r) for n, r in numbered if r.role in INVITED), key=lambda one: one[:2])
+    steps = [list(found) for _, found in groupby(acting, key=lambda one: one[0])]
+    found = [
+        Group(
+            title(n, len(steps), len(step)),
+            state_of(document, [r for *_, r in step]),
+            n,
+            tuple(made(place, recipient) for _, place, recipient in step),
+        )
+        for n, step in enumerate(steps, 1)
+    ]
+    if copies := [(n, r) for n, r in numbered if r.role not in INVITED]:
+        people = tuple(made(n, recipient) for n, recipient in copies)
+        found.append(Group("Receives the sealed copy", "copy", 0, people))
+    return found
+
+
+def title(number: int, of: int, size: int) -> str:
+    if of == 1:
+        return "Together" if size > 1 else ""
+    return f"Step {number}{', together' if size > 1 else ''}"
+
+
+def state_of(document: Document, people: list[Recipient]) -> str:
+    done = {RecipientStatus.COMPLETED}
+    if all(r.status in done for r in people if r.acting) and any(r.sent_at for r in people):
+        return "done"
+    return "now" if document.status is Status.SENT and any(r.active for r in people) else "later"
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    document: Document
+    times: Times
+    now: Instant
+
+    def person(self, place: int, recipient: Recipient) -> Person:
+        failed = recipient.delivery is Delivery.FAILED
+        return Person(
+            recipient,
+            place % COLOURS + 1,
+            steps_of(self.document, recipient),
+            self.line(recipient),
+            (recipient.delivery_error or "No reason was given.") if failed else None,
+            frozenset(act for act in possible.ACTS_ON_ONE if self.works(act, recipient)),
+        )
+
+    def works(self, act: str, recipient: Recipient) -> bool:
+        return possible.refused_for(act, self.document, recipient, self.now) is None
+
+    def line(self, recipient: Recipient) -> str:
+        """`Signer · opened on 20 Nov 2026 · reminded twice`."""
+        words = [ROLES[recipient.role]]
+        if self.document.status is Status.DRAFT:
+            count = len(recipient.fields)
+            words += [counted(count, "field") if count else "no fields"] if recipient.acting else []
+        if proof := PROOFS.get(recipient.authentication):
+            words.append(proof)
+        if recipient.locale:
+            words.append(LANGUAGES[recipient.locale].name)
+        if when := self.newest(recipient):
+            words.append(when)
+        if recipient.reminders_sent and recipient.completed_at is None:
+            times = {1: "once", 2: "twice"}.get(recipient.reminders_sent, f"{recipient.reminders_sent} times")
+            words.append(f"reminded {times}")
+        return " · ".join(words)
+
+    def newest(self, recipient: Recipient) -> str | None:
+        at = recipient.completed_at or recipient.declined_at
+        if at is not None:
+            return self.times.near(at)
+        if recipient.viewed_at is not None:
+            return f"opened {self.times.near(recipient.viewed_at)}"
+        if recipient.role is Role.CC and recipient.sent_at is not None:
+            return self.times.near(recipient.sent_at)
+        return f"invited {self.times.near(recipient.sent_at)}" if recipient.sent_at is not None else None
+
+
+def steps_of(document: Document, recipient: Recipient) -> tuple[Step, ...]:
+    if document.status is Status.DRAFT:
+        return ()
+    if recipient.role is Role.CC:
+        done = recipient.sent_at is not None
+        ended = document.status in (Status.DECLINED, Status.EXPIRED, Status.CANCELLED)
+        return (Step("on", "Copy sent") if done else Step("", "No copy" if ended else "After sealing"),)
+    failed = recipient.delivery is Delivery.FAILED
+    sent = Step("no", "Refused") if failed else Step("on" if recipient.sent_at else "", "Sent")
+    viewed = Step("on" if recipient.viewed_at else "", "Viewed")
+    return (sent, viewed, *last_step(document, recipient))
+
+
+def last_step(document: Document, recipient: Recipient) -> tuple[Step, ...]:
+    if recipient.role not in LAST:
+        return ()
+    if recipient.status is RecipientStatus.DECLINED:
+        return (Step("no", "Declined"),)
+    done, awaited = LAST[recipient.role]
+    if recipient.status is RecipientStatus.COMPLETED:
+        return (Step("on", done),)
+    return (Step("cur" if document.status is Status.SENT and recipient.invited else "", awaited),)

@@ -1,0 +1,192 @@
+"""The audit trail in plain words: one sentence for each kind of entry."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from markupsafe import Markup
+
+from esign.actions.device import in_words
+from esign.core.audit import Entry
+from esign.core.challenge import Method
+from esign.core.document import Document
+from esign.core.instant import Instant, parse
+from esign.web.office.words import Times
+
+# type: picture, tone (good, bad, active or none), sentence
+SENTENCES: Mapping[str, tuple[str, str, str]] = {
+    "document.created": ("doc", "", "{actor} created it"),
+    "document.updated": ("edit", "", "{actor} changed {members}"),
+    "document.sent": ("send", "a", "{actor} sent the document"),
+    "document.completed": ("seal", "g", "The document was sealed, and a copy sent to everybody"),
+    "document.declined": ("stop", "b", "The document ended, because {actor} declined"),
+    "document.expired": ("clock", "b", "The time to sign was over"),
+    "document.cancelled": ("stop", "b", "{actor} cancelled the document"),
+    "document.deleted": ("trash", "", "{actor} deleted the document"),
+    "document.downloaded": ("download", "", "{actor} downloaded {variant}"),
+    "document.seal_failed": ("warn", "b", "Sealing has failed {attempts} times"),
+    "document.seal_retried": ("refresh", "", "{actor} had the seal tried again"),
+    "recipient.sent": ("send", "a", "{whom} was invited"),
+    "recipient.viewed": ("eye", "", "{whom} opened the document"),
+    "recipient.code_sent": ("mail", "", "A code was sent to {whom}"),
+    "recipient.authenticated": ("lock", "", "{whom} {proof}"),
+    "recipient.authentication_failed": ("warn", "b", "A wrong code was entered at the link of {whom}"),
+    "recipient.consented": ("check", "", "{whom} agreed to do this electronically"),
+    "recipient.completed": ("signature", "g", "{whom} {act}"),
+    "recipient.declined": ("stop", "b", "{whom} declined"),
+    "recipient.reminded": ("bell", "", "{whom} was reminded"),
+    "recipient.corrected": ("edit", "", "{actor} corrected {whom}"),
+    "recipient.delivery_failed": ("warn", "b", "The address of {whom} was refused"),
+    "recipient.link_requested": ("link", "", "{whom} asked for a new link"),
+    "link.issued": ("link", "", "{actor} fetched a signing link for {whom}"),
+}
+UNKNOWN = ("info", "", "{actor}: {type}")
+MEMBERS: Mapping[str, str] = {
+    "title": "the title",
+    "subject": "the subject",
+    "message": "the message",
+    "file": "the file",
+    "recipients": "the recipients",
+    "expiresAt": "the expiry date",
+    "expiresInDays": "the days to sign",
+    "reminders": "the reminders",
+    "redirectUrl": "the page after signing",
+    "locale": "the language",
+    "externalId": "the reference",
+    "metadata": "the notes",
+}
+VARIANTS = {"original": "the original", "sealed": "the sealed PDF", "certificate": "the audit certificate"}
+PROOFS = {
+    Method.LINK.value: "came by the link in the mail",
+    Method.EMAIL_CODE.value: "entered the code from the mail",
+    Method.ACCESS_CODE.value: "entered the access code",
+}
+SHOWS_ORIGIN = (
+    "recipient.viewed",
+    "recipient.completed",
+    "recipient.declined",
+    "recipient.authentication_failed",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An entry as a person reads it; `more` is what stands below in small print."""
+
+    seq: int
+    at: Instant
+    icon: str
+    tone: str
+    sentence: Markup
+    more: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    title: str
+    entries: tuple[Told, ...]
+
+
+def days(trail: list[Entry], document: Document, times: Times) -> list[Day]:
+    """Newest first; without what only the full trail shows."""
+    newest = [told(line, document, times) for line in reversed(trail) if not is_quiet(line)]
+    return [
+        Day(title, tuple(entries)) for title, entries in groupby(newest, lambda one: times.heading(one.at))
+    ]
+
+
+def is_quiet(line: Entry) -> bool:
+    """What goes without saying: a link that was enough, and the agreement that comes with each signature."""
+    by_link = line.type == "recipient.authenticated" and line.data.get("method") == Method.LINK.value
+    return by_link or line.type == "recipient.consented"
+
+
+def told(line: Entry, document: Document, times: Times) -> Told:
+    icon, tone, sentence = SENTENCES.get(line.type, UNKNOWN)
+    data = line.data
+    words = Markup(sentence).format(  # noqa: S704  (the sentences stand above; what is put in is escaped)
+        actor=actor_of(line),
+        whom=person(whom(line, document)),
+        members=listed([MEMBERS.get(name, name) for name in data.get("members", ())]),
+        variant=VARIANTS.get(data.get("variant", ""), "a file"),
+        attempts=data.get("attempts", "several"),
+        proof=PROOFS.get(data.get("method", ""), "showed who they are"),
+        act=data.get("act", "finished"),
+        type=line.type,
+    )
+    more = Markup(" · ").join(small_print(line, times))
+    return Told(line.seq, line.at, icon, tone, words, more)
+
+
+def actor_of(line: Entry) -> Markup:
+    name = ((line.personal or {}).get("actor") or {}).get("name")
+    if line.actor_kind == "system":
+        by_address = line.type == "document.downloaded"
+        return Markup("Somebody with a download address") if by_address else Markup("esign")
+    known = name or line.actor_id or "Somebody"
+    return person(f"API key {known}" if line.actor_kind == "api_key" else known)
+
+
+def whom(line: Entry, document: Document) -> str:
+    """The recipient an entry is about, by the name of that time where it says one."""
+    if line.actor_kind == "recipient" and (name := ((line.personal or {}).get("actor") or {}).get("name")):
+        return str(name)
+    return next((r.name for r in document.recipients if r.id == line.recipient_id), "a former recipient")
+
+
+def person(name: str) -> Markup:
+    """Somebody's name inside a sentence, in whatever direction it is written."""
+    return Markup("<b><bdi>{}</bdi></b>").format(name)
+
+
+def listed(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words) or "nothing"
+
+
+def small_print(line: Entry, times: Times) -> list[Markup]:
+    personal, data = line.personal or {}, line.data
+    detail: Mapping[str, Any] = personal.get("detail") or {}
+    notes: list[str] = []
+    if line.actor_kind == "system" and line.type in (
+        "recipient.viewed",
+        "recipient.completed",
+        "recipient.declined",
+    ):
+        notes.append("Simulated")
+    if line.type == "recipient.reminded":
+        notes.append("Automatically" if line.actor_kind == "system" else f"By {by_name(personal)}")
+    if detail.get("email"):
+        notes.append(str(detail["email"]))
+    if detail.get("reason"):
+        notes.append(f"“{detail['reason']}”")
+    if "new" in detail:
+        notes.append(corrected(detail))
+    notes += of_data(line.type, data, times)
+    if line.type in SHOWS_ORIGIN:
+        notes += [text for text in (personal.get("ip"), in_words(personal.get("userAgent"))) if text]
+    return [Markup("<bdi>{}</bdi>").format(note) for note in notes]
+
+
+def by_name(personal: Mapping[str, Any]) -> str:
+    return str((personal.get("actor") or {}).get("name") or "the sender")
+
+
+def corrected(detail: Mapping[str, Any]) -> str:
+    old, new = detail["old"], detail["new"]
+    return ", ".join(f"{old[name]} → {new[name]}" for name in ("name", "email") if old[name] != new[name])
+
+
+def of_data(type: str, data: Mapping[str, Any], times: Times) -> list[str]:
+    notes = []
+    if data.get("removed"):
+        notes.append(f"Removed from the file: {', '.join(data['removed'])}")
+    if data.get("repaired"):
+        notes.append("The file was repaired")
+    if type == "document.completed" and data.get("level"):
+        notes.append(f"Level {data['level']}")
+    if type == "document.cancelled":
+        notes.append("Recipients were told" if data.get("notified") else "Recipients were not told")
+    if type == "link.issued" and data.get("expiresAt"):
+        notes.append(f"Works until {times.moment(parse(data['expiresAt']))}")
+    return notes

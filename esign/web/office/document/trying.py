@@ -1,0 +1,46 @@
+"""Help in test mode: recipients who act when told to, and the mails that would have reached them."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from esign.actions import documents, simulating, testmail
+from esign.actions.simulating import Step
+from esign.core.document import Mode
+from esign.core.errors import Problem
+from esign.web.api.paging import cursor_of, place_of
+from esign.web.api.testing import Simulation
+from esign.web.office.call import Call
+from esign.web.office.document.forms import filled, find, home, taken, telling
+
+PER_PAGE = 25
+
+
+async def simulate(call: Call) -> Response:
+    """One step of a recipient of test mode, or the end of its time; live documents know no such thing."""
+    document = await find(call)
+    if document.mode is not Mode.TEST:
+        raise Problem("not_found")
+    body: dict[str, Any] = {
+        "action": call.form.get("action", ""),
+        **filled(call.form, "recipientId", "reason"),
+    }
+    given = taken(Simulation, body)
+    step = Step(given.action, given.recipient_id, {}, given.reason or None)
+    with telling(call, document, body):
+        await simulating.simulate(call.runtime, call.owner, document.id, step)
+    return call.go(home(document.id), "simulated")
+
+
+async def messages(call: Call) -> Response:
+    """Mails of test mode, newest first: all, or those about one document."""
+    if call.owner.mode is not Mode.TEST:
+        return call.page("test_messages", messages=(), document=None, cursor=None, live=True)
+    query = call.request.query_params
+    wanted = query.get("document")
+    document = await documents.get(call.runtime, call.owner, wanted) if wanted else None
+    vault, filters = call.runtime.vault, f"messages:{wanted or None}:None"
+    after = place_of(vault, query.get("cursor"), filters)
+    found, more = await testmail.find_kept(call.runtime, call.owner, PER_PAGE, after, wanted or None)
+    cursor = cursor_of(vault, more, filters)
+    return call.page("test_messages", messages=found, document=document, cursor=cursor, live=False)

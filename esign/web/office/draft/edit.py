@@ -1,0 +1,221 @@
+"""People and message of a draft: the page that saves itself, and the button that does the same without a script."""
+
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+
+from esign.actions import ending
+from esign.core.document import Document, Recipient
+from esign.core.errors import Problem
+from esign.core.language import LANGUAGES
+from esign.entropy import new_id
+from esign.web.api.document_requests import MOST_RECIPIENTS
+from esign.web.office.call import Call
+from esign.web.office.draft import sheet as sheets
+from esign.web.office.draft.outline import outline
+from esign.web.office.draft.preflight import changes
+from esign.web.office.draft.saving import CHOOSE, DRAFTS, Saved, draft, save
+from esign.web.office.draft.sheet import Sheet
+from esign.web.security import EVERYWHERE
+
+ROLES = {"signer": "Signs", "approver": "Approves", "viewer": "Can read", "cc": "Gets a copy"}
+PROOFS = {"link": "the link is enough", "email_code": "code by email", "access_code": "access code"}
+FIELDS = {
+    "title": "Title",
+    "subject": "Subject",
+    "message": "Message",
+    "locale": "Language",
+    "days": "Days to sign",
+    "remind": "Reminders",
+    "first": "First reminder",
+    "every": "Days between reminders",
+    "most": "Number of reminders",
+    "order": "Step",
+    "name": "Name",
+    "email": "Email",
+    "role": "Role",
+    "authentication": "Proof of identity",
+    "code": "Access code",
+    "row": "Recipient",
+}
+ON = {"next": "/documents/{id}/fields", "review": "/documents/{id}/review", "leave": "/documents"}
+CONFLICT, UNPROCESSABLE = 409, 422
+MOST = 2 * MOST_RECIPIENTS  # more is no typing: what is wrong with each is not looked for
+UNSENT = ("csrf", "do", "sure")
+
+
+async def show(call: Call) -> Response:
+    document = await call_for_draft(call)
+    if document is None:
+        return call.go(f"/documents/{call.path['id']}")
+    return page(
+        call, document, sheets.of_document(document), more=call.request.query_params.get("more") == "1"
+    )
+
+
+async def call_for_draft(call: Call) -> Document | None:
+    """None where it was sent already, so that its own page says how it stands."""
+    try:
+        return await draft(call)
+    except Problem as problem:
+        if problem.code != "document_not_draft":
+            raise
+        return None
+
+
+def page(call: Call, document: Document, sheet: Sheet, *, more: bool = False) -> Response:
+    return call.page(
+        "draft_edit",
+        document=document,
+        rows=rows(document, sheet, more=more),
+        given=sheet.flat(),
+        seen=sheets.of_document(document).dump(),
+        outline=outline(document),
+        placed=any(one.fields for one in document.recipients),
+        changes=changes(document.file),
+        roles=ROLES,
+        proofs=PROOFS,
+        languages=LANGUAGES.values(),
+        chosen="chosen" in call.request.query_params,
+        limits=call.runtime.config.limits,
+    )
+
+
+def rows(document: Document, sheet: Sheet, *, more: bool) -> list[dict[str, Any]]:
+    """The recipients as the form shows them, with an empty one where it has none or one more was asked for."""
+    known = {recipient.id: recipient for recipient in document.recipients}
+    shown = [row(key, texts, known.get(key)) for key, texts in sheet.rows.items()]
+    if more or not shown:
+        texts = dict.fromkeys(sheets.DRAFT.entry, "") | dict(sheets.DRAFT.new)
+        shown.append(row(new_id("new", document.updated_at), texts, None))
+    return shown
+
+
+def row(key: str, texts: dict[str, str], known: Recipient | None) -> dict[str, Any]:
+    return {
+        "key": key,
+        "texts": texts,
+        "fields": len(known.fields) if known else 0,
+        "coded": known is not None and known.access_code is not None,
+    }
+
+
+async def store(call: Call) -> Response:
+    """Saved, and on to where the button leads; the script, which sends the same form, is told what became of it."""
+    document = await draft(call)
+    mine, act = sheets.of_form(call.form), call.form.get("do", "")
+    if len(mine.rows) > MOST:
+        raise Problem("invalid_request", f"A form takes at most {MOST} recipients.")
+    name, _, key = act.partition("-")
+    if (question := asked(call, document, name, key)) is not None:
+        return question
+    mine = acted(mine, name, key)
+    seen = sheets.load(call.form.get("seen", "")) or sheets.of_document(document)
+    saved = await save(call, DRAFTS, mine, seen)
+    if call.wants_json:
+        return told(saved, mine)
+    if saved.merge.conflicts:
+        return conflict(call, saved)
+    if saved.wrong:
+        call.wrong = saved.wrong
+        answer = page(call, saved.stored, saved.sheet, more=act == "add")
+        answer.status_code = UNPROCESSABLE
+        return answer
+    if act in ON:
+        return call.go(ON[act].format(id=document.id))
+    chosen = any(name.startswith(CHOOSE) for name in call.form)
+    back = "?chosen=1" if chosen else "?more=1" if act == "add" else ""
+    return call.go(f"/documents/{document.id}/edit{back}", "draft-saved")
+
+
+def acted(mine: Sheet, name: str, key: str) -> Sheet:
+    """What a button asks for besides saving."""
+    match name:
+        case "up" | "down":
+            return sheets.moved(mine, key, -1 if name == "up" else 1)
+        case "remove":
+            return sheets.without(mine, key)
+        case "together":
+            return sheets.together(mine)
+        case "sequence":
+            return sheets.one_by_one(mine)
+    return mine
+
+
+def asked(call: Call, document: Document, name: str, key: str) -> Response | None:
+    """The question before somebody is removed who has fields; the form waits inside it."""
+    who = next((one for one in document.recipients if one.id == key), None)
+    if name != "remove" or who is None or not who.fields or call.form.get("sure") == key:
+        return None
+    return call.page("draft_remove", at=f"/documents/{document.id}/edit", who=who, kept=kept(call.form))
+
+
+def kept(form: dict[str, str]) -> dict[str, str]:
+    return {name: text for name, text in form.items() if name not in UNSENT and not name.startswith(CHOOSE)}
+
+
+def conflict(call: Call, saved: Saved[Document]) -> Response:
+    """Both texts of everything that two people changed, and the rest of the form as it will be saved."""
+    document = saved.stored
+    answer = call.page(
+        "draft_conflict",
+        at=f"/documents/{document.id}/edit",
+        conflicts=saved.merge.conflicts,
+        labels=FIELDS,
+        names={key: one["name"] or one["email"] for key, one in saved.sheet.rows.items()},
+        kept=saved.sheet.flat() | {"seen": sheets.of_document(document).dump()},
+        written=written,
+    )
+    answer.status_code = CONFLICT
+    return answer
+
+
+def written(field: str, text: str) -> str:
+    """A value of the form as its page writes it."""
+    name = field.partition("-")[0]
+    if name == "locale":
+        return LANGUAGES[text].name if text in LANGUAGES else "As the organisation has it"
+    if name == "remind":
+        return "Sent" if text else "Not sent"
+    return {"role": ROLES, "authentication": PROOFS}.get(name, {}).get(text, text)
+
+
+def told(saved: Saved[Document], mine: Sheet) -> Response:
+    """For the script, which sent `mine`: what to show, and what it has seen from now on.
+
+    `seen` is None where recipients came or went that its page does not show; it then shows the draft anew.
+    """
+    if saved.merge.conflicts:
+        return JSONResponse({"conflict": True}, CONFLICT, dict(EVERYWHERE))
+    now = sheets.of_document(saved.stored)
+    shown = {saved.ids.get(key, key) for key in mine.rows}
+    return JSONResponse(
+        {
+            "seen": now.dump() if shown >= now.rows.keys() else None,
+            "values": saved.sheet.flat(),
+            "rows": list(saved.sheet.rows),
+            "wrong": saved.wrong,
+            "ids": saved.ids,
+            "outline": outline(saved.stored),
+            "coded": [one.id for one in saved.stored.recipients if one.access_code is not None],
+        },
+        200,
+        dict(EVERYWHERE),
+    )
+
+
+# ---------- thrown away ----------
+
+
+async def ask_discard(call: Call) -> Response:
+    document = await call_for_draft(call)
+    if document is None:
+        return call.go(f"/documents/{call.path['id']}")
+    return call.page("draft_discard", document=document)
+
+
+async def discard(call: Call) -> Response:
+    """A draft alone: what was sent meanwhile is under way, and refuses."""
+    found = await draft(call)
+    await ending.delete(call.runtime, call.owner, found.id, call.actor, call.origin, revision=found.revision)
+    return call.go("/documents", "discarded")

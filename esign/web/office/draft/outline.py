@@ -1,0 +1,64 @@
+"""Who does what and when, in a sentence or two."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from esign.core.document import INVITED, Document, Recipient, Role
+
+NUMBERS = ("nobody", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+VERBS = {
+    Role.SIGNER: ("signs", "sign"),
+    Role.APPROVER: ("approves", "approve"),
+    Role.VIEWER: ("reads", "read"),
+    Role.CC: ("gets a copy", "get a copy"),
+}
+NOBODY = "Nobody signs yet. Give at least one recipient the role “Signs”."
+NAMED = 3
+
+
+def outline(document: Document) -> str:
+    """`Two sign, one gets a copy. Ada and Bo are invited first, then Cy.`"""
+    people = document.recipients
+    if not any(one.role is Role.SIGNER for one in people):
+        return NOBODY
+    parts = [counted([one for one in people if one.role is role], role) for role in VERBS]
+    does = ", ".join(part for part in parts if part)
+    return f"{does[0].upper()}{does[1:]}. {turns(people)}"
+
+
+def counted(people: Sequence[Recipient], role: Role) -> str:
+    if not people:
+        return ""
+    number = NUMBERS[len(people)] if len(people) < len(NUMBERS) else str(len(people))
+    return f"{number} {VERBS[role][len(people) > 1]}"
+
+
+def turns(people: Sequence[Recipient]) -> str:
+    """Who is invited when (`core.inviting`)."""
+    first, *later = list(rounds(people))
+    if len(first) == 1 and not later:
+        return f"{names(first)} is invited at once."
+    if not later:
+        return "All are invited at once."
+    then = "".join(f", then {names(group)}" for group in later[:NAMED])
+    rest = ", and so on" if len(later) > NAMED else ""
+    return f"{names(first)} {'is' if len(first) == 1 else 'are'} invited first{then}{rest}."
+
+
+def rounds(people: Sequence[Recipient]) -> Iterator[list[Recipient]]:
+    """Whoever is invited together: a group that acts, and the viewers since the one before; none after the last."""
+    asked = sorted((one for one in people if one.role in INVITED), key=lambda one: one.order)
+    waiting: list[Recipient] = []
+    for _, group in groupby(asked, key=lambda one: one.order):
+        waiting += group
+        if any(one.acting for one in waiting):
+            yield waiting
+            waiting = []
+
+
+def names(people: Sequence[Recipient]) -> str:
+    """`Ada, Bo and Cy`, of many `Ada, Bo, Cy and 4 more`; each set apart from the direction of the others."""
+    known = [f"\u2068{one.name}\u2069" for one in people[:NAMED]]
+    if (more := len(people) - NAMED) > 0:
+        known.append(f"{more} more")
+    return f"{', '.join(known[:-1])} and {known[-1]}" if len(known) > 1 else known[0]

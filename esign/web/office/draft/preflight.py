@@ -1,0 +1,52 @@
+"""What became of an uploaded file, in words: why it is refused, or what was mended and taken out of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from esign.core.document import File
+from esign.core.errors import Problem
+
+REFUSED: Mapping[str, str] = {
+    "invalid_file": "This file cannot be read as a PDF.",
+    "file_too_large": "The file is too large.",
+    "too_many_pages": "The file has too many pages.",
+    "file_encrypted": "The file is protected.",
+    "file_signed": "The file already carries a digital signature.",
+    "file_unsupported": "The file is of a kind that cannot be signed here.",
+    "quota_exceeded": "Your organisation cannot make more documents just now.",
+    "rate_limited": "Too many files are on their way at once.",
+}
+OTHERWISE = "This file could not be taken."
+
+# By the words of `pdf.inspection.REMOVALS`, in their order.
+REMOVED: Mapping[str, str] = {
+    "restrictions": "A lock against printing or copying was lifted.",
+    "scripts": "Scripts were removed. What they worked out stays as it was printed.",
+    "actions": "Actions that run by themselves or open other files were removed.",
+    "attachments": "Attached files were removed. Send them as documents of their own.",
+    "multimedia": "Sound and video were removed.",
+    "XFA form": "A second copy of the form, for one reader alone, was removed. The pages stay as they look.",
+    "form fields": "Form fields became plain text, with what was typed in them. You can place new fields there.",
+    "annotations": "Comments and marks were drawn into the pages.",
+    "layer states": "Layers that could be switched stay as they are shown now.",
+    "alternate images": "Images that only printers or some readers choose were removed.",
+    "metadata": "Hidden notes about the file, such as its author, were removed.",
+}
+REPAIRED = "The file was damaged and was repaired. Please look through its pages."
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """`title` says what is the case, `advice` what it means and what to do."""
+
+    title: str
+    advice: str
+
+
+def refusal(problem: Problem) -> Refusal:
+    return Refusal(REFUSED.get(problem.code, OTHERWISE), problem.message)
+
+
+def changes(file: File) -> list[str]:
+    """What somebody should know who takes the pages for those of their file."""
+    return [*([REPAIRED] if file.repaired else []), *(REMOVED[word] for word in file.removed)]

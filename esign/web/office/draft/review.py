@@ -1,0 +1,123 @@
+"""The last look at a draft: everything in one place, what is missing in words, and the button that sends it."""
+
+import re
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from starlette.responses import Response
+
+from esign.actions import documents, previewing
+from esign.core.document import ACTING, INVITED, Document, Recipient
+from esign.core.errors import Detail, Problem
+from esign.core.instant import DAY
+from esign.core.language import LANGUAGES
+from esign.web.office.call import Call
+from esign.web.office.draft.edit import PROOFS, ROLES, call_for_draft
+from esign.web.office.draft.outline import outline, rounds
+from esign.web.office.draft.preflight import changes
+from esign.web.office.forms import Wrong
+
+CHANGED = "Somebody changed this draft just now. Please look at it once more; then send it."
+TOLD = frozenset({"quota_exceeded", "unavailable", "rate_limited"})
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What keeps a draft from being sent, and where that is mended."""
+
+    sentence: str
+    place: str
+    verb: str
+
+
+async def show(call: Call) -> Response:
+    document = await call_for_draft(call)
+    if document is None:
+        return call.go(f"/documents/{call.path['id']}")
+    first = next(rounds(document.recipients), [])
+    reader = next((one for one in first if one.role in ACTING), None)
+    now = call.runtime.clock.now()
+    return call.page(
+        "draft_review",
+        document=document,
+        missing=await missing(call, document),
+        groups=groups(document),
+        outline=outline(document),
+        changes=changes(document.file),
+        reader=reader,
+        letter=await previewing.invitation(call.runtime, document, reader) if reader else None,
+        until=now + document.expires_in_days * DAY,
+        roles=ROLES,
+        proofs=PROOFS,
+        languages=LANGUAGES,
+    )
+
+
+async def missing(call: Call, document: Document) -> list[Missing]:
+    """What `document_not_ready` would tell, each with the page that mends it."""
+    try:
+        await documents.check_ready(call.runtime, document)
+    except Problem as problem:
+        return [missed(document, one) for one in problem.details]
+    return []
+
+
+def missed(document: Document, detail: Detail) -> Missing:
+    """`detail.path` is a JSON Pointer into the document (contract 6)."""
+    edit = f"/documents/{document.id}/edit"
+    found = re.match(r"/recipients/(\d+)(?:/(\w+))?", detail.path)
+    if found and found[2] == "fields":
+        return Missing(detail.message, f"/documents/{document.id}/fields", "Go to the field")
+    if found and found[2]:
+        who = document.recipients[int(found[1])]
+        return Missing(detail.message, f"{edit}#{found[2]}-{who.id}", "Correct it")
+    if detail.path == "/title":
+        return Missing(detail.message, f"{edit}#title", "Change the title")
+    if detail.path == "/fileName":
+        return Missing(detail.message, f"{edit}#file", "Replace the file")
+    if detail.path == "/recipients":
+        return Missing(detail.message, f"{edit}#people", "Add a signer")
+    return Missing(detail.message, "/account", "Change your name")
+
+
+def groups(document: Document) -> list[dict[str, Any]]:
+    """The recipients by step; whoever only gets a copy stands last, as their step does not count."""
+    people = sorted(document.recipients, key=lambda one: (one.role not in INVITED, one.order))
+    split = groupby(people, key=lambda one: one.order if one.role in INVITED else None)
+    return [{"step": step, "people": [person(document, one) for one in found]} for step, found in split]
+
+
+def person(document: Document, one: Recipient) -> dict[str, Any]:
+    return {"one": one, "colour": document.recipients.index(one) % 8 + 1, "fields": len(one.fields)}
+
+
+async def send(call: Call) -> Response:
+    """Out, if it is still what was reviewed; who presses twice comes to the same page."""
+    revision = call.form.get("revision", "")
+    document = await call_for_draft(call)
+    if document is None:
+        return call.go(f"/documents/{call.path['id']}")
+    try:
+        await documents.send(
+            call.runtime,
+            call.owner,
+            document.id,
+            call.actor,
+            call.origin,
+            revision=int(revision) if revision.isdecimal() and len(revision) < 16 else None,
+        )
+    except Problem as problem:
+        if problem.code == "document_not_draft":
+            return call.go(f"/documents/{document.id}")
+        raise told(problem) from None
+    return call.go(f"/documents/{document.id}", "sent")
+
+
+def told(problem: Problem) -> Exception:
+    """What stands above the review rather than on a page of its own; what is missing stands there anyway."""
+    if problem.code == "revision_mismatch":
+        return Wrong({"": CHANGED})
+    if problem.code == "document_not_ready":
+        return Wrong({"": "The document cannot be sent yet."})
+    return Wrong({"": problem.message}) if problem.code in TOLD else problem

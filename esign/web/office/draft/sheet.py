@@ -1,0 +1,262 @@
+"""A draft, or a template, as its form shows it: flat texts by the names of the fields, and from there to a PATCH."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from esign.core.document import Document, Recipient
+from esign.core.template import Template
+
+KEY = re.compile(r"name-(\w{1,40})")
+REMINDERS = {"first": "firstAfterDays", "every": "everyDays", "most": "max"}
+
+Texts = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The fields of a form, each with the member of a PATCH that it is: those at the top, and those of each row.
+
+    `list` is the member that has the rows, `prefix` that of their ids; `named`: what nobody may leave empty in a row;
+    `new`: what stands in one that is new.
+    """
+
+    list: str
+    prefix: str
+    members: Mapping[str, str]
+    entry: Mapping[str, str]
+    named: tuple[str, ...]
+    new: Mapping[str, str]
+
+    @property
+    def top(self) -> tuple[str, ...]:
+        return (*self.members, "remind", *REMINDERS)
+
+
+DRAFT = Shape(
+    "recipients",
+    "rcp",
+    {
+        "title": "title",
+        "subject": "subject",
+        "message": "message",
+        "locale": "locale",
+        "days": "expiresInDays",
+    },
+    {
+        **{name: name for name in ("order", "name", "email", "role", "authentication")},
+        "code": "accessCode",
+        "locale": "locale",
+    },
+    named=("name", "email"),
+    new={"order": "1", "role": "signer", "authentication": "link"},
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """`rows` are the recipients, or the roles, in their order, by id, or by a name that the page gave a new one."""
+
+    top: Texts
+    rows: dict[str, Texts] = field(default_factory=dict)
+
+    def flat(self) -> Texts:
+        """By the names of the fields: `title`, `email-rcp_…`."""
+        return self.top | {
+            f"{name}-{key}": text for key, row in self.rows.items() for name, text in row.items()
+        }
+
+    def dump(self) -> str:
+        return orjson.dumps({"top": self.top, "rows": self.rows}).decode()
+
+
+def of_document(document: Document) -> Sheet:
+    top = top_of(document) | {"locale": document.locale or ""}
+    return Sheet(top, {recipient.id: of_recipient(recipient) for recipient in document.recipients})
+
+
+def top_of(made: Document | Template) -> Texts:
+    """What both have."""
+    reminders = made.reminders
+    return {
+        "title": made.title,
+        "subject": made.subject or "",
+        "message": lines(made.message or ""),
+        "days": str(made.expires_in_days),
+        "remind": "yes" if reminders.enabled else "",
+        "first": str(reminders.first_after_days),
+        "every": str(reminders.every_days),
+        "most": str(reminders.max),
+    }
+
+
+def of_recipient(recipient: Recipient) -> Texts:
+    return {
+        "order": str(recipient.order),
+        "name": recipient.name,
+        "email": recipient.email,
+        "role": recipient.role.value,
+        "authentication": recipient.authentication,
+        "code": "",  # nobody can read it back
+        "locale": recipient.locale or "",
+    }
+
+
+def of_form(form: Mapping[str, str], shape: Shape = DRAFT) -> Sheet:
+    """The rows stand in the order in which the form has them; a new one in which nobody is named is none."""
+    rows: dict[str, Texts] = {}
+    for named in form:
+        if found := KEY.fullmatch(named):
+            row = {
+                name: form.get(f"{name}-{found[1]}", shape.new.get(name, "")).strip() for name in shape.entry
+            }
+            if any(row[name] for name in shape.named) or not found[1].startswith("new"):
+                rows[found[1]] = row
+    return Sheet({name: lines(form.get(name, "")).strip() for name in shape.top}, in_order(rows))
+
+
+def load(text: str, shape: Shape = DRAFT) -> Sheet | None:
+    """What `dump` wrote; None for anything else."""
+    try:
+        found = orjson.loads(text)
+        top = {name: str(found["top"][name]) for name in shape.top}
+        rows = {key: {name: str(row[name]) for name in shape.entry} for key, row in found["rows"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return Sheet(top, rows)
+
+
+def lines(text: str) -> str:
+    """With line breaks as they are stored; a browser sends two characters."""
+    return text.replace("\r\n", "\n")
+
+
+def renamed(sheet: Sheet, ids: Mapping[str, str]) -> Sheet:
+    """By other names; a row that had such a name already gives way."""
+    gone = set(ids.values())
+    return Sheet(sheet.top, {ids.get(key, key): row for key, row in sheet.rows.items() if key not in gone})
+
+
+# ---------- the order of the rows ----------
+
+
+def step(row: Texts) -> int:
+    return int(row["order"]) if row["order"].isdecimal() and len(row["order"]) < 9 else 0
+
+
+def in_order(rows: Mapping[str, Texts]) -> dict[str, Texts]:
+    return dict(sorted(rows.items(), key=lambda one: step(one[1])))
+
+
+def moved(sheet: Sheet, key: str, by: int) -> Sheet:
+    """The person goes up or down; the steps stay where they are."""
+    keys = list(sheet.rows)
+    steps = [row["order"] for row in sheet.rows.values()]
+    if key not in keys or not 0 <= (there := keys.index(key) + by) < len(keys):
+        return sheet
+    keys.insert(there, keys.pop(keys.index(key)))
+    return stepped(sheet, dict(zip(keys, steps, strict=True)))
+
+
+def together(sheet: Sheet) -> Sheet:
+    return stepped(sheet, dict.fromkeys(sheet.rows, "1"))
+
+
+def one_by_one(sheet: Sheet) -> Sheet:
+    return stepped(sheet, {key: str(n) for n, key in enumerate(sheet.rows, 1)})
+
+
+def stepped(sheet: Sheet, steps: Mapping[str, str]) -> Sheet:
+    return Sheet(sheet.top, {key: sheet.rows[key] | {"order": order} for key, order in steps.items()})
+
+
+def without(sheet: Sheet, key: str) -> Sheet:
+    return Sheet(sheet.top, {other: row for other, row in sheet.rows.items() if other != key})
+
+
+# ---------- the body of a PATCH ----------
+
+
+@dataclass(slots=True)
+class Body:
+    """What a sheet changes, as JSON (contract 3.2, 3.3); `rows` None where they stay as they are."""
+
+    shape: Shape
+    members: dict[str, Any]
+    rows: dict[str, dict[str, Any]] | None
+
+    def json(self) -> dict[str, Any]:
+        listed = {} if self.rows is None else {self.shape.list: list(self.rows.values())}
+        return self.members | listed
+
+    def place(self, path: str) -> str:
+        """The name of the field that a JSON Pointer into the body is about; "" for the form as a whole."""
+        return next((name for name, member in places(self) if path == member), self._above(path))
+
+    def _above(self, path: str) -> str:
+        found = re.match(rf"/{self.shape.list}/(\d+)/fields\b", path)
+        return f"role-{list(self.rows or ())[int(found[1])]}" if found else ""
+
+    def drop(self, place: str) -> None:
+        """Leave out what cannot be taken: a member, the reminders as a whole, or a new row as a whole."""
+        name, _, key = place.partition("-")
+        if place in REMINDERS:
+            self.members.pop("reminders", None)
+        elif not key:
+            self.members.pop(self.shape.members.get(name, ""), None)
+            self.rows = self.rows if name else None
+        elif self.rows is not None and key in self.rows:
+            entry = self.rows[key]
+            if "id" not in entry:
+                del self.rows[key]
+            for member in {"code": ("accessCode", "authentication")}.get(name, (self.shape.entry[name],)):
+                entry.pop(member, None)
+
+
+def places(body: Body) -> Iterator[tuple[str, str]]:
+    """(field of the form, JSON Pointer) for everything in the form."""
+    shape = body.shape
+    yield from ((name, f"/{member}") for name, member in shape.members.items())
+    yield from ((name, f"/reminders/{member}") for name, member in REMINDERS.items())
+    for n, key in enumerate(body.rows or ()):
+        yield from ((f"{name}-{key}", f"/{shape.list}/{n}/{member}") for name, member in shape.entry.items())
+
+
+def body_of(sheet: Sheet, old: Sheet, shape: Shape = DRAFT) -> Body:
+    """What the sheet changes of the old one, and nothing else."""
+    members: dict[str, Any] = {
+        member: whole(sheet.top[name]) if name == "days" else sheet.top[name] or None
+        for name, member in shape.members.items()
+        if sheet.top[name] != old.top[name]
+    }
+    if members.get("title", "") is None:
+        members["title"] = (
+            ""  # PATCH would put the name of the file there; here somebody has emptied the field
+        )
+    if any(sheet.top[name] != old.top[name] for name in ("remind", *REMINDERS)):
+        days = {member: whole(sheet.top[name]) for name, member in REMINDERS.items()}
+        members["reminders"] = {"enabled": sheet.top["remind"] == "yes"} | days
+    rows = {key: entry(key, row, old.rows.get(key), shape) for key, row in sheet.rows.items()}
+    same = list(sheet.rows) == list(old.rows) and all(one.keys() == {"id"} for one in rows.values())
+    return Body(shape, members, None if same else rows)
+
+
+def entry(key: str, row: Texts, old: Texts | None, shape: Shape) -> dict[str, Any]:
+    """One of the list: with its id and what is new about it, or somebody new."""
+    before = old or {}
+    changed = [name for name in shape.entry if row[name] != before.get(name, "")]
+    if "code" in changed and "authentication" not in changed:
+        changed.append("authentication")
+    made: dict[str, Any] = {} if old is None else {"id": key}
+    for name in changed:
+        made[shape.entry[name]] = whole(row[name]) if name == "order" else row[name] or None
+    empty = {name: "" for name in shape.named if name in made and not made[name]}
+    return made | empty  # `null` would leave the one that is stored; here somebody has emptied the field
+
+
+def whole(text: str) -> int | str | None:
+    """A whole number as JSON has it; other text stays, for the schema to refuse."""
+    return int(text) if text.isdecimal() and len(text) < 10 else text or None

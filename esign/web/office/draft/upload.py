@@ -1,0 +1,161 @@
+"""From PDFs to drafts: each file becomes a document of its own, as in the API (contract 3.2); or to templates.
+
+A file that is sent again, because the answer to the first time was lost on the way, is what it became then (`once`).
+"""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+from starlette.responses import JSONResponse, Response
+
+from esign.actions import documents, editing, settings
+from esign.actions.documents import Order
+from esign.actions.editing import Asking, Changes
+from esign.core.document import Document
+from esign.core.editing import title_from
+from esign.core.errors import Problem
+from esign.entropy import new_token
+from esign.web.api.document_requests import FileName
+from esign.web.multipart import SentFile
+from esign.web.office import once
+from esign.web.office.call import Call
+from esign.web.office.draft.preflight import Refusal, refusal
+from esign.web.office.draft.saving import draft
+from esign.web.office.forms import Wrong
+from esign.web.schema import Schema
+from esign.web.security import EVERYWHERE
+from esign.web.validation import check
+
+NOTHING = Refusal("No file was chosen.", "Choose a PDF from this computer.")
+UNNAMED = Refusal("The name of the file cannot be taken.", "Rename it and choose it again.")
+OUTSIDE = Refusal(
+    "Some fields would lie outside this file.", "Move or delete them first, then replace the file."
+)
+STATES = frozenset({"document_not_draft", "not_found"})
+UNPROCESSABLE = 422
+
+
+class Named(Schema):
+    file_name: FileName
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """What became of one file: the id of what it is now, or why there is none."""
+
+    name: str
+    id: str | None = None
+    refused: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """What files become: the page that takes them and its address, where each goes on, and how one is made."""
+
+    page: str
+    path: str
+    on: str
+    make: Callable[[Call, str, bytes, str], Awaitable[str]]
+
+
+def page(call: Call, making: Making, takings: list[Taking]) -> Response:
+    limits = call.runtime.config.limits
+    return call.page(making.page, making=making, takings=takings, limits=limits, once=new_token())
+
+
+async def take_all(call: Call, making: Making) -> Response:
+    """The next step of the one that was made, or a page that tells what became of each file."""
+    name = once.name_of(call.form)
+    found = [await taken(call, making, file, f"{name}:{n}") for n, file in enumerate(call.files)]
+    if call.wants_json:
+        return told(making, found[0] if found else Taking("", refused=NOTHING))
+    if len(found) == 1 and found[0].id:
+        return call.go(making.on.format(found[0].id))
+    answer = page(call, making, found or [Taking("", refused=NOTHING)])
+    answer.status_code = 200 if found and all(one.id for one in found) else UNPROCESSABLE
+    return answer
+
+
+def told(making: Making, one: Taking) -> Response:
+    """The same for the script."""
+    if one.refused is None:
+        return JSONResponse({"to": making.on.format(one.id)}, 200, dict(EVERYWHERE))
+    refused = {"title": one.refused.title, "advice": one.refused.advice}
+    return JSONResponse({"refused": refused}, UNPROCESSABLE, dict(EVERYWHERE))
+
+
+async def taken(call: Call, making: Making, file: SentFile, name: str) -> Taking:
+    try:
+        called = check(Named, {"fileName": file.name}).file_name
+    except Problem:
+        return Taking(file.name, refused=UNNAMED)
+    try:
+        return Taking(called, await making.make(call, called, file.content, name))
+    except Problem as problem:
+        return Taking(called, refused=refusal(problem))
+
+
+def about(name: str, content: bytes) -> dict[str, str]:
+    """What tells one file from another."""
+    return {"name": name, "sha256": hashlib.sha256(content).hexdigest()}
+
+
+# ---------- drafts ----------
+
+
+async def drafted(call: Call, name: str, content: bytes, once_name: str) -> str:
+    """The id of the draft that this file is, now or since it was sent before."""
+
+    async def create(keep: once.Keep) -> Document:
+        order = await order_of(call, name, content)
+        return await documents.create(call.runtime, call.owner, call.actor, call.origin, order, keep)
+
+    return await once.make(call, once_name, DRAFTS.path, about(name, content), create)
+
+
+DRAFTS = Making("draft_new", "/documents/new", "/documents/{}/edit", drafted)
+
+
+async def show(call: Call) -> Response:
+    return page(call, DRAFTS, [])
+
+
+async def take(call: Call) -> Response:
+    return await take_all(call, DRAFTS)
+
+
+async def replace_file(call: Call) -> Response:
+    """Another file for a draft; every field must lie on its pages as well (contract 3.2)."""
+    found = await draft(call)
+    if len(call.files) != 1:
+        raise Wrong({"file": NOTHING.advice})
+    [file] = call.files
+    try:
+        name = check(Named, {"fileName": file.name}).file_name
+        changes = Changes({}, name, partial(given, file.content))
+        asking = Asking(call.owner, found.id, call.actor, call.origin)
+        await editing.edit(call.runtime, asking, changes)
+    except Problem as problem:
+        if problem.code in STATES:
+            raise
+        told = OUTSIDE if problem.code == "field_out_of_bounds" else refusal(problem)
+        raise Wrong({"file": f"{told.title} {told.advice}"}) from None
+    return call.go(f"/documents/{found.id}/edit", "file-replaced")
+
+
+async def order_of(call: Call, name: str, content: bytes) -> Order:
+    defaults = await settings.read(call.runtime, call.owner)
+    return Order(
+        file_name=name,
+        file=partial(given, content),
+        title=title_from(name),
+        recipients=(),
+        expires_in_days=defaults.expires_in_days,
+        reminders=defaults.reminders,
+    )
+
+
+async def given(content: bytes) -> bytes:
+    return content

@@ -1,0 +1,46 @@
+"""What a webhook can be told of, in words, by what it is about; and the choices that most programs need."""
+
+from collections.abc import Mapping
+
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Documents": {
+        "document.created": "Created",
+        "document.sent": "Sent",
+        "document.completed": "Signed by everybody and sealed",
+        "document.declined": "Declined",
+        "document.expired": "Expired",
+        "document.cancelled": "Cancelled",
+        "document.deleted": "Deleted",
+        "document.seal_failed": "Could not be sealed so far",
+    },
+    "Recipients": {
+        "recipient.sent": "Invited",
+        "recipient.viewed": "Opened the document",
+        "recipient.completed": "Signed or approved",
+        "recipient.declined": "Declined",
+        "recipient.reminded": "Reminded",
+        "recipient.delivery_failed": "Address refused by the mail server",
+    },
+    "Templates": {
+        "template.created": "Created",
+        "template.updated": "Changed",
+        "template.deleted": "Deleted",
+    },
+}
+
+CHOSEN = "some"
+PRESETS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "completed": (
+        "Documents signed and sealed",
+        "The file can be fetched at once.",
+        ("document.completed",),
+    ),
+    "all": ("Everything", "Also events that later versions add.", ("*",)),
+}
+
+
+def in_words(events: tuple[str, ...]) -> str:
+    """`all events`, the name of the only one, or how many."""
+    if events == ("*",):
+        return "all events"
+    return events[0] if len(events) == 1 else f"{len(events)} events"

@@ -1,0 +1,25 @@
+"""Long lists, page after page: where one begins stands in its address, bound to what the list shows."""
+
+from urllib.parse import urlencode
+
+from esign.store.documents import Place
+from esign.web.api.paging import cursor_of, place_of
+from esign.web.office.call import Call
+
+AFTER = "after"
+
+
+def after(call: Call, filters: str) -> Place | None:
+    """Behind what the page asked for begins; raises `invalid_cursor`."""
+    return place_of(call.runtime.vault, call.request.query_params.get(AFTER), filters)
+
+
+def link_to(call: Call, place: Place | None, filters: str, **kept: str) -> str | None:
+    """The address of the next page, with what else narrows the list; None where there is none."""
+    cursor = cursor_of(call.runtime.vault, place, filters)
+    return None if cursor is None else f"{call.request.url.path}?{urlencode({**kept, AFTER: cursor})}"
+
+
+def begin(path: str, **kept: str) -> str:
+    """The address of the first page."""
+    return f"{path}?{urlencode(kept)}" if kept else path

@@ -1,0 +1,59 @@
+"""The list of templates: what each is made of, and when it was last used."""
+
+from typing import Annotated
+
+from pydantic import Field
+from starlette.responses import Response
+
+from esign.actions import templates
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.core.listing import Listing
+from esign.core.template import Template
+from esign.store import listing
+from esign.web.office import paging
+from esign.web.office.call import Call
+from esign.web.schema import Line, Schema
+from esign.web.validation import check
+
+PER_PAGE = 25
+HERE = "/templates"
+
+
+class Asked(Schema):
+    """What a list may be asked for, as in the API."""
+
+    q: Annotated[str, Line(0, 100), Field()] = ""
+
+
+async def show(call: Call) -> Response:
+    """The page of the list that the address asks for; one whose place in it is not to be had begins anew."""
+    given = call.request.query_params.get("q", "")
+    try:
+        q = check(Asked, {"q": given}).q or None
+    except Problem as problem:
+        call.wrong = {"q": problem.details[0].message}
+        return call.page("templates", rows=[], q=given, more=None, turned=False)
+    bound = f"office-templates:{call.owner}:{q}"
+    kept = {"q": q} if q else {}
+    try:
+        after = paging.after(call, bound)
+    except Problem:
+        return call.go(paging.begin(HERE, **kept))
+    found, more = await templates.find_page(call.runtime, call.owner, PER_PAGE, after, q)
+    return call.page(
+        "templates",
+        rows=[(template, await last_use(call, template)) for template in found],
+        q=q or "",
+        more=paging.link_to(call, more, bound, **kept),
+        turned=after is not None,
+        begin=paging.begin(HERE, **kept),
+    )
+
+
+async def last_use(call: Call, template: Template) -> Instant | None:
+    """When the newest document was made from it."""
+    owner = call.owner
+    asked = Listing(template_id=template.id)
+    found = await listing.find_page(call.runtime.db, owner.organisation_id, owner.mode, 1, None, asked)
+    return found[0].created_at if found else None

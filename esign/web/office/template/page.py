@@ -1,0 +1,69 @@
+"""One template: what it is made of, the pictures of its pages, and its end."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.responses import Response
+
+from esign.actions import reading, templates
+from esign.core.template import Template, TemplateRole
+from esign.web.office import editor
+from esign.web.office.call import Call
+from esign.web.office.draft.edit import ROLES
+from esign.web.office.draft.preflight import changes
+from esign.web.office.editor import Sheet
+from esign.web.office.fields import asked, picture
+from esign.web.office.template.listing import last_use
+
+
+async def find(call: Call) -> Template:
+    """The template of the address; `not_found` for one of another organisation or mode."""
+    return await templates.get(call.runtime, call.owner, call.path["id"])
+
+
+def home(template_id: str) -> str:
+    return f"/templates/{template_id}"
+
+
+def sheets(template: Template) -> list[Sheet]:
+    return editor.sheets(template.file.pages, template.file.images, f"{home(template.id)}/sheets/{{}}.webp")
+
+
+def in_order(roles: Sequence[TemplateRole]) -> list[dict[str, Any]]:
+    """The roles as they will be invited, each with the colour that it has in the editor."""
+    colours = {one["id"]: one["number"] for one in editor.people(roles)}
+    return [
+        {"one": role, "colour": (colours[role.id] - 1) % 8 + 1 if colours[role.id] else None}
+        for role in sorted(roles, key=lambda role: role.order)
+    ]
+
+
+async def show(call: Call) -> Response:
+    template = await find(call)
+    return call.page(
+        "template",
+        template=template,
+        roles=in_order(template.roles),
+        does=ROLES,
+        fields=editor.listed(template.roles),
+        sheets=sheets(template),
+        changes=changes(template.file),
+        last=await last_use(call, template),
+    )
+
+
+async def sheet(call: Call) -> Response:
+    """The picture of a page; what follows the question mark is its hash, and how fine it shall be."""
+    template = await find(call)
+    number, size = asked(call, template.page_count)
+    return picture(await reading.template_picture(call.runtime, template, number, size))
+
+
+async def ask_delete(call: Call) -> Response:
+    return call.page("template_delete", template=await find(call))
+
+
+async def delete(call: Call) -> Response:
+    """Whatever somebody changed in it meanwhile goes with it."""
+    await templates.delete(call.runtime, call.owner, call.path["id"])
+    return call.go("/templates", "template-deleted")

@@ -1,0 +1,88 @@
+"""Whether a file is the document that was asked for, or one sealed here at all, told without naming anybody."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from esign.actions.verifying import Finding, Match
+from esign.core.document import Mode
+from esign.store.records import Record
+from esign.web.office.verify.seals import Check
+from esign.web.office.verify.texts import moment
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    tone: Literal["ok", "warnbox", "badbox"]
+    title: str
+    text: str
+
+
+def asked_for(record: Record | None) -> Note:
+    """What is known of a document before there is a file to compare."""
+    if record is None:
+        return Note(
+            "warnbox",
+            "No document with this ID was sealed here",
+            "The address may be mistyped, or belong to another installation. You can check your file all the same:"
+            " its seal says where it comes from.",
+        )
+    if record.deleted_at is not None:
+        return Note(
+            "warnbox",
+            f"Sealed here on {moment(record.completed_at)}, deleted since",
+            "The document is no longer kept here. Choose the file that you were given: its seal can still be checked.",
+        )
+    test = " It was sealed in test mode: it has no legal effect." if record.mode is Mode.TEST else ""
+    return Note(
+        "ok",
+        f"A document with this ID was sealed here on {moment(record.completed_at)}",
+        f"Choose the file that you were given, to see whether it is that very document.{test}",
+    )
+
+
+def compared(finding: Finding) -> Note:
+    """What a file turned out to be to the document that was asked for."""
+    record = finding.record
+    if record is None:
+        return Note(
+            "warnbox",
+            "There is nothing to compare it with",
+            "No document with this ID was sealed here. What the seal of the file itself says stands below.",
+        )
+    sealed = f"sealed here on {moment(record.completed_at)}"
+    if finding.match is Match.SEALED:
+        return Note("ok", "This is the very document", f"It is the file that was {sealed}, byte for byte.")
+    if finding.match is Match.CERTIFICATE:
+        return Note(
+            "ok", "This is its audit certificate", f"It belongs to the document {sealed}, byte for byte."
+        )
+    if finding.match is Match.OTHER_BYTES:
+        return Note(
+            "warnbox",
+            "This carries the seal of that document, but is not the same file",
+            f"Something was added to the file that was {sealed}. What became of it stands below.",
+        )
+    if finding.match is Match.DELETED:
+        return Note(
+            "ok", "This carries the seal of that document", f"It was {sealed}, and has been deleted since."
+        )
+    return Note(
+        "badbox",
+        "This is not the document with that ID",
+        f"The document {sealed} is another file, or this one was changed. Ask whoever gave it to you.",
+    )
+
+
+def known(finding: Finding) -> Check | None:
+    """The same for a file that came without an id to compare it with."""
+    record = finding.record
+    if record is None or finding.match is Match.NOTHING:
+        return None
+    at = f"on {moment(record.completed_at)}"
+    if finding.match is Match.SEALED:
+        return Check("good", "Known here:", f"this very file was sealed {at}.")
+    if finding.match is Match.CERTIFICATE:
+        return Check("good", "Known here:", f"this is the audit certificate of a document sealed {at}.")
+    if finding.match is Match.DELETED:
+        return Check("info", "Known here:", f"the document was sealed {at}, and has been deleted since.")
+    return Check("info", "Known here:", f"its seal was made {at}; the file that was kept has other bytes.")

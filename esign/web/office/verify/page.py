@@ -1,0 +1,80 @@
+"""The page itself: it asks for a file, and answers with what the file turned out to be."""
+
+from collections.abc import Mapping
+
+from starlette.responses import Response
+
+from esign.actions import verifying
+from esign.actions.verifying import Finding
+from esign.core.errors import Problem
+from esign.store import records
+from esign.web.multipart import SentFile
+from esign.web.office.call import Call
+from esign.web.office.forms import Wrong
+from esign.web.office.verify import identity
+from esign.web.office.verify.seals import seal
+from esign.web.office.verify.texts import moment, printable, size
+from esign.web.office.verify.verdict import verdict
+
+NOTHING = "No file was chosen. Choose the PDF that you want to check."
+REFUSED: Mapping[str, str] = {
+    "invalid_file": "This file cannot be read as a PDF. Choose the sealed PDF itself, not a picture of it."
+    " If this is the PDF, it was damaged on the way: ask for it again.",
+    "file_encrypted": "This PDF is protected with a password, so its seal cannot be checked here."
+    " Check it in a PDF reader, or choose a copy without the password.",
+}
+ID_LENGTH = 64
+
+
+async def show(call: Call) -> Response:
+    """Asks for a file; under an id also what is known of that document."""
+    asked = call.path.get("id") or call.form.get("document", "")
+    asked = asked[:ID_LENGTH]
+    record = await records.find(call.runtime.db, asked) if asked else None
+    about = identity.asked_for(record) if asked else None
+    limits = call.runtime.config.limits
+    return call.page("verify", asked=printable(asked), about=about, limits=limits)
+
+
+async def check(call: Call) -> Response:
+    """The file is read in memory alone, and forgotten with the answer."""
+    if len(call.files) != 1:
+        raise Wrong({"file": NOTHING})
+    [file] = call.files
+    asked = call.form.get("document", "")[:ID_LENGTH]
+    try:
+        finding = await verifying.verify_for_anybody(call.runtime, file.content, asked or None)
+    except Problem as problem:
+        raise Wrong({"file": refusal(call, problem)}) from None
+    return result(call, file, finding, asked)
+
+
+def refusal(call: Call, problem: Problem) -> str:
+    limits = call.runtime.config.limits
+    known = {
+        **REFUSED,
+        "file_too_large": f"The file is too large: up to {limits.file_mib} MB can be checked here."
+        " Check it in a PDF reader instead.",
+        "too_many_pages": f"The file has too many pages: up to {limits.pages} can be checked here."
+        " Check it in a PDF reader instead.",
+    }
+    if problem.code not in known:
+        raise problem
+    return known[problem.code]
+
+
+def result(call: Call, file: SentFile, finding: Finding, asked: str) -> Response:
+    found = finding.verification
+    seals = [seal(signature) for signature in found["signatures"]]
+    return call.page(
+        "verify_result",
+        asked=printable(asked),
+        note=identity.compared(finding) if asked else None,
+        known=None if asked else identity.known(finding),
+        name=printable(file.name) or "Your file",
+        size=size(len(file.content)),
+        found=found,
+        verdict=verdict(found, seals, finding.record, call.runtime.clock.now()),
+        seals=seals,
+        moment=moment,
+    )

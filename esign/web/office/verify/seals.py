@@ -1,0 +1,180 @@
+"""One signature of a file in words: how it stands, whose it is, and each thing that was checked."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from esign.core.credential import TEST_MARK
+from esign.core.instant import Instant, parse
+from esign.pdf.verification import (
+    ADDED,
+    AGAINST,
+    CHANGED,
+    MISMATCH,
+    OF_A_TEST,
+    OUTSIDE,
+    UNREADABLE,
+    Result,
+    Signature,
+    Timestamp,
+)
+from esign.web.office.verify.texts import moment, printable
+
+ROLE = " Document Seal"  # what `authority.certificates` adds to the name of the organisation
+Tone = Literal["good", "warn", "bad", "info"]
+
+COVERAGE = {
+    "entire_file": "the whole file",
+    "entire_revision": "all of the file as it was when it was sealed",
+    "contiguous": "only the beginning of the file",
+    "unclear": "parts of the file that cannot be told apart",
+}
+MODIFICATION = {
+    "none": "nothing",
+    "lta_updates": "proof that the seal was valid, such as an archive time stamp",
+    "form_filling": "values in forms, or a further signature",
+    "annotations": "comments or marks",
+    "other": "something that changes what the file shows or does, or may do so",
+}
+LEVEL = {
+    "B-B": "B-B, without time stamp",
+    "B-T": "B-T, with time stamp",
+    "B-LT": "B-LT, with proof of validity",
+    "B-LTA": "B-LTA, with archive time stamp",
+}
+AGAINST_IN_WORDS = {
+    CHANGED: ("The content was changed", "after it was sealed."),
+    MISMATCH: ("The seal is not genuine:", "it does not match the certificate that it names."),
+    OUTSIDE: ("A part of the file is not covered", "by the seal, and may have been put there by anybody."),
+    ADDED: ("Something was added", "after the file was sealed that the seal does not allow."),
+    UNREADABLE: ("The seal is damaged", "and cannot be read, so it proves nothing."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    tone: Tone
+    strong: str
+    rest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """`proved`: the name is that of a certificate trusted here. `since` and `until` are those of the certificate."""
+
+    result: Result
+    name: str
+    proved: bool
+    at: Instant | None
+    stamped: bool
+    level: str | None
+    issuer: str | None
+    since: Instant | None
+    until: Instant | None
+    fingerprint: str | None
+    test: bool
+    checks: tuple[Check, ...]
+    details: tuple[tuple[str, str], ...]
+
+
+def seal(signature: Signature) -> Seal:
+    certificate, stamp = signature["certificate"], signature["timestamp"]
+    proved = signature["valid"] and signature["trusted"]
+    stamped = stamp is not None and stamp["valid"] and stamp["trusted"]
+    claimed = stamp["time"] if stamp is not None and stamped else signature["signedAt"]
+    return Seal(
+        result=standing(signature),
+        name=sealer(signature, proved),
+        proved=proved,
+        at=parse(claimed) if claimed else None,
+        stamped=stamped,
+        level=LEVEL.get(signature["level"] or "", signature["level"]),
+        issuer=common_name(certificate["issuer"]) if certificate else None,
+        since=parse(certificate["notBefore"]) if certificate else None,
+        until=parse(certificate["notAfter"]) if certificate else None,
+        fingerprint=certificate["sha256"] if certificate else None,
+        test=OF_A_TEST in signature["reasons"],
+        checks=tuple(checks(signature)),
+        details=tuple(details(signature)),
+    )
+
+
+def sealer(signature: Signature, proved: bool) -> str:
+    """Of a certificate of this installation the organisation, of any other whatever name it bears."""
+    name = printable(signature["signerName"]) or "Nobody can tell"
+    return name.removeprefix(f"{TEST_MARK} – ").removesuffix(ROLE) if proved else name
+
+
+def standing(signature: Signature) -> Result:
+    """How this one alone was judged."""
+    reasons = {*signature["reasons"]} - {OF_A_TEST}
+    if reasons & {*AGAINST}:
+        return "invalid"
+    return "indeterminate" if reasons else "valid"
+
+
+def checks(signature: Signature) -> Iterator[Check]:
+    """What speaks against it, what holds, what leaves it undecided."""
+    reasons = signature["reasons"]
+    against = [AGAINST_IN_WORDS[reason] for reason in reasons if reason in AGAINST_IN_WORDS]
+    yield from (Check("bad", *words) for words in against)
+    if not against:
+        yield unchanged(signature)
+    if signature["valid"] and signature["trusted"]:
+        yield Check("good", "Certificate trusted:", "it was issued by the authority of this installation.")
+    if OF_A_TEST in reasons:
+        yield Check("warn", "Sealed in test mode:", "no legal effect.")
+    for reason in reasons:
+        if reason not in AGAINST_IN_WORDS and reason != OF_A_TEST:
+            yield Check("warn", "Not proved:", printable(reason))
+    if signature["certificate"] is not None:
+        yield timed(signature["timestamp"], signature["signedAt"])
+
+
+def unchanged(signature: Signature) -> Check:
+    if signature["coverage"] == "entire_file":
+        return Check("good", "Whole file covered", "by the seal, no byte of it changed and none outside it.")
+    if signature["modification"] == "lta_updates":
+        return Check(
+            "good", "Content unchanged.", "Only proof for later was added, such as an archive time stamp."
+        )
+    return Check("good", "What was sealed is unchanged", "and can still be told from what came later.")
+
+
+def timed(stamp: Timestamp | None, claimed: str | None) -> Check:
+    if stamp is not None and not stamp["valid"]:
+        return Check("bad", "The time stamp is damaged,", "so it proves no time.")
+    if stamp is not None:
+        by = f"by {printable(stamp['authority'])}"
+        if stamp["trusted"]:
+            return Check("good", "Time proved", f"{by}.")
+        return Check("info", "Time stamped", f"{by}, an authority that this installation does not know.")
+    if claimed is None:
+        return Check("info", "No time stamp:", "nothing says when it was sealed.")
+    return Check(
+        "info", "No time stamp:", f"{moment(parse(claimed))} is what the clock of the sealing computer said."
+    )
+
+
+def details(signature: Signature) -> Iterator[tuple[str, str]]:
+    certificate, stamp = signature["certificate"], signature["timestamp"]
+    yield "Field", printable(signature["fieldName"]) or "none"
+    yield "Covers", COVERAGE[signature["coverage"]]
+    yield "Added since", MODIFICATION[signature["modification"]]
+    yield "Bytes unchanged", "yes" if signature["intact"] else "no"
+    yield "Signature fits", "yes" if signature["valid"] else "no"
+    yield "Issuer trusted here", "yes" if signature["trusted"] else "no"
+    if signature["signedAt"]:
+        yield "Claimed time", signature["signedAt"]
+    if stamp is not None:
+        yield "Time stamp", f"{stamp['time']} {printable(stamp['authority'])}"
+    if certificate is not None:
+        yield "Subject", printable(certificate["subject"])
+        yield "Issuer", printable(certificate["issuer"])
+        yield "Serial number", certificate["serialNumber"]
+
+
+def common_name(name: str) -> str:
+    """Of `Common Name: Acme Authority, Organization: Acme` the first part, without its label."""
+    found = name.partition("Common Name: ")[2].partition(", ")[0]
+    return printable(found or name)

@@ -1,0 +1,99 @@
+"""What a person reads first: whether the file is unchanged, by whom and when, in one sentence and with what to do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from esign.core.document import Mode
+from esign.core.instant import Instant, parse
+from esign.pdf.verification import ADDED, CHANGED, MISMATCH, OUTSIDE, Signature, Verification
+from esign.store.records import Record
+from esign.web.office.verify.seals import Seal
+from esign.web.office.verify.texts import moment
+
+ASK = "Do not rely on this file. Ask whoever gave it to you for the sealed original."
+UNSIGNED = (
+    "This PDF carries no seal, so nothing in it shows whether it was changed. A file that was printed, scanned or saved"
+    " anew has lost its seal: ask for the sealed PDF as it was mailed or downloaded."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`tone` is its colour; `who` stands between the two halves of the sentence, and may be anything."""
+
+    tone: Literal["good", "warn", "bad", "none"]
+    title: str
+    before: str
+    who: str = ""
+    after: str = ""
+
+
+def verdict(found: Verification, seals: Sequence[Seal], record: Record | None, now: Instant) -> Verdict:
+    """By the worst of the signatures."""
+    if found["result"] == "unsigned":
+        return Verdict("none", "Not sealed", UNSIGNED)
+    worst = next(n for n, seal in enumerate(seals) if seal.result == found["result"])
+    if found["result"] == "invalid":
+        return invalid(found["signatures"][worst], seals[worst])
+    if found["result"] == "indeterminate":
+        return doubtful(found["signatures"][worst], seals[worst], now)
+    return valid(found["signatures"], seals, record)
+
+
+def valid(signatures: Sequence[Signature], seals: Sequence[Seal], record: Record | None) -> Verdict:
+    if any(seal.test for seal in seals) or (record is not None and record.mode is Mode.TEST):
+        before = (
+            "The file has not changed, but it was sealed in test mode: it has no legal effect. Sealed by "
+        )
+        return Verdict("warn", "Unchanged, but only a test", before, seals[-1].name, f"{on(seals[-1])}.")
+    exact = all(signature["coverage"] == "entire_file" for signature in signatures)
+    after = "byte for byte." if exact else "with nothing but proof for later added since."
+    last = seals[-1]
+    return Verdict(
+        "good", "Valid: nothing has changed", "This is what ", last.name, f" sealed{on(last)}, {after}"
+    )
+
+
+def invalid(signature: Signature, seal: Seal) -> Verdict:
+    """`UNREADABLE` is what remains."""
+    reasons, since = signature["reasons"], after(seal)
+    if CHANGED in reasons:
+        return Verdict("bad", "Changed after it was sealed", f"Its content was altered{since}. {ASK}")
+    if MISMATCH in reasons:
+        return Verdict("bad", "Not a genuine seal", f"The seal was not made by whom it names. {ASK}")
+    if ADDED in reasons:
+        return Verdict("bad", "Changed after it was sealed", f"Something was added to the file{since}. {ASK}")
+    if OUTSIDE in reasons:
+        return Verdict("bad", "Not covered as a whole", f"A part of the file stands outside the seal. {ASK}")
+    return Verdict(
+        "bad", "The seal is damaged", f"Whether the content was changed as well cannot be told. {ASK}"
+    )
+
+
+def doubtful(signature: Signature, seal: Seal, now: Instant) -> Verdict:
+    certificate = signature["certificate"]
+    whole = "The file has not changed since it was sealed. "
+    if signature["modification"] == "form_filling":
+        before = (
+            "What was sealed is unchanged, but form values or a further signature were added later, and the seal does"
+            " not vouch for them. Compare it with the file as it was sealed."
+        )
+        return Verdict("warn", "Sealed, with later additions", before)
+    if certificate is not None and parse(certificate["notAfter"]) < now:
+        expired = f"Its certificate expired on {moment(parse(certificate['notAfter']))}, and nothing proves that the"
+        return Verdict(
+            "warn", "Unchanged, but its certificate has expired", f"{whole}{expired} seal is older."
+        )
+    if signature["trusted"]:
+        return Verdict("warn", "Unchanged, but not proved", f"{whole}What leaves it undecided stands below.")
+    before = f"{whole}Its certificate is not one that this installation trusts, so the name in it, "
+    return Verdict("warn", "Unchanged, but by whom is not proved", before, seal.name, ", is not proved.")
+
+
+def on(seal: Seal) -> str:
+    return f" on {moment(seal.at)}" if seal.at is not None else ""
+
+
+def after(seal: Seal) -> str:
+    return f" after {moment(seal.at)}" if seal.at is not None else " after it was sealed"

@@ -1,0 +1,204 @@
+// A draft saves itself while it is typed. What cannot be sent stays in the tab and goes later; nothing typed is lost.
+import * as rows from "./recipients.js";
+import { renew } from "./secret.js";
+
+const $ = (selector, root = document) => root.querySelector(selector);
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const form = $("#draft");
+const kept = `draft ${form.dataset.id}`;
+const home = `/documents/${form.dataset.id}`;
+const ON = { next: `${home}/fields`, review: `${home}/review` };
+const QUIET = 700; // ms without a key before something is sent
+const UNSAVED = "Not saved yet – no connection";
+const UNSENT = new Set(["csrf", "place"]);
+
+let dirty = false; // something was typed that was not sent
+let stopped = false; // nothing more can be saved from here
+let saving = null;
+let timer = 0;
+let lost = 0;
+let wrong = {};
+const left = new Set(); // names of fields that somebody was at and left: only there a sentence helps
+
+const entries = () => [...new FormData(form)].filter(([name]) => !UNSENT.has(name));
+const bare = (text) => String(text ?? "").replaceAll("\r\n", "\n").trim();
+
+// ---------- what is in the tab ----------
+
+function keep() {
+  try {
+    sessionStorage.setItem(kept, JSON.stringify(entries()));
+  } catch {
+    // a browser that keeps nothing; the page itself still holds it
+  }
+}
+
+function restore() {
+  const text = sessionStorage.getItem(kept);
+  if (!text || "chosen" in form.dataset) return sessionStorage.removeItem(kept);
+  const stored = new Map(JSON.parse(text));
+  rows.restore(stored, JSON.parse(stored.get("seen")).rows);
+  for (const control of form.elements) if (control.name && !UNSENT.has(control.name) && control.type !== "submit") set(control, stored.get(control.name));
+  changed();
+}
+
+function set(control, text) {
+  if (control.type === "checkbox") control.checked = text === control.value;
+  else if (text !== undefined) control.value = text;
+}
+
+// ---------- saving ----------
+
+function changed() {
+  dirty = true;
+  keep();
+  if (stopped) return;
+  tell(lost ? UNSAVED : "Saving…");
+  clearTimeout(timer);
+  timer = setTimeout(save, QUIET);
+}
+
+/** Saves until nothing is unsaved; true when everything is. */
+async function save() {
+  clearTimeout(timer);
+  while (saving) await saving;
+  if (stopped) return false;
+  saving = send();
+  const saved = await saving;
+  saving = null;
+  if (saved && dirty) return save();
+  return saved && !Object.keys(wrong).length;
+}
+
+async function send() {
+  const sent = new URLSearchParams(new FormData(form));
+  dirty = false;
+  const answer = await post(sent);
+  if (answer.ok) return taken(await answer.json(), sent);
+  dirty = true;
+  if (answer.type === "opaqueredirect") return stop("You are signed out", "What you typed stays here. Sign in again, and it is saved.", `/sign-in?next=${home}/edit`, "Sign in");
+  if (answer.status === 400 && lost < 2 && (await renew(form))) return retry(0);
+  if (answer.status === 409 && (await answer.json()).conflict) return compare();
+  if (answer.status >= 400 && answer.status < 429) return stop("This draft can no longer be changed", "It was sent or discarded meanwhile. What you typed stays on this page until you leave it.", home, "Open the document");
+  return retry(answer.status || 0);
+}
+
+async function post(body, more = {}) {
+  try {
+    return await fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" }, redirect: "manual", ...more });
+  } catch {
+    return {};
+  }
+}
+
+function retry(status) {
+  lost += 1;
+  tell(status ? "Not saved yet – the server is busy" : UNSAVED, true);
+  timer = setTimeout(save, Math.min(20, 2 ** lost) * 1000);
+  return false;
+}
+addEventListener("online", () => dirty && save());
+addEventListener("pagehide", () => dirty && !stopped && post(new URLSearchParams(new FormData(form)), { keepalive: true }));
+
+function compare() {
+  stopped = true;
+  tell("Not saved yet", true);
+  $("#conflict").hidden = false;
+  return false;
+}
+
+function stop(title, advice, to, verb) {
+  const box = $("#stopped");
+  stopped = true;
+  tell("Not saved", true);
+  $("[data-title]", box).textContent = title;
+  $("[data-advice]", box).textContent = advice;
+  Object.assign($("[data-on]", box), { href: to, textContent: verb, hidden: false });
+  box.hidden = false;
+  return false;
+}
+
+/** What was saved, and what others changed meanwhile, is shown; what was typed since it was sent stays. */
+function taken(answer, sent) {
+  lost = 0;
+  wrong = answer.wrong;
+  for (const control of form.elements) {
+    const merged = answer.values[control.name];
+    const untouched = control.type === "checkbox" ? control.checked === sent.has(control.name) : control.value === sent.get(control.name);
+    if (merged === undefined || !untouched) continue;
+    if (control.name.startsWith("code-") && !(control.name in wrong)) control.value = "";
+    else if (merged !== bare(sent.get(control.name))) set(control, merged);
+  }
+  rows.rename(answer.ids);
+  wrong = Object.fromEntries(Object.entries(wrong).map(([name, text]) => [rows.renamed(name, answer.ids), text]));
+  rows.arrange(answer.rows.map((key) => answer.ids[key] ?? key));
+  rows.coded(answer.coded);
+  $("#outline").textContent = answer.outline;
+  if (answer.seen) form.elements.seen.value = answer.seen;
+  if (dirty || Object.keys(wrong).length) keep();
+  else sessionStorage.removeItem(kept);
+  if (!answer.seen && !dirty) location.reload(); // recipients came or went that this page does not show
+  point();
+  const shown = all("[aria-invalid]", form).length;
+  tell(shown ? "Saved, except what is marked" : Object.keys(wrong).length ? "" : "Saved");
+  return true;
+}
+
+function tell(text, loud = false) {
+  const line = $("#saved");
+  line.setAttribute("aria-live", loud ? "polite" : "off");
+  if (line.textContent !== text) line.textContent = text;
+}
+
+/** A sentence at every field that was left and could not be saved. */
+function point() {
+  for (const line of all(".err", form)) line.remove();
+  for (const control of all("[aria-invalid]", form)) {
+    control.removeAttribute("aria-invalid");
+    const about = (control.getAttribute("aria-describedby") ?? "").replace(/\S+-error/, "").trim();
+    if (about) control.setAttribute("aria-describedby", about);
+    else control.removeAttribute("aria-describedby");
+  }
+  for (const [name, text] of Object.entries(wrong)) {
+    const control = form.elements[name];
+    if (!control || !left.has(name)) continue;
+    const line = $("#wrong").content.cloneNode(true).firstElementChild;
+    line.id = `${name}-error`;
+    line.append(text);
+    control.parentElement.append(line);
+    control.setAttribute("aria-invalid", "true");
+    control.setAttribute("aria-describedby", [control.getAttribute("aria-describedby"), line.id].filter(Boolean).join(" "));
+    control.closest(".extra")?.setAttribute("open", "");
+  }
+}
+
+/** Saves and goes on; stays where something could not be saved. */
+async function go(to) {
+  for (const control of form.elements) left.add(control.name);
+  dirty = true;
+  if (await save()) return location.assign(to);
+  point();
+  if (!lost) form.querySelector("[aria-invalid]")?.focus();
+}
+
+// ---------- what people do ----------
+
+form.addEventListener("input", changed);
+form.addEventListener("submit", (event) => {
+  const act = event.submitter?.value ?? "";
+  if ("compare" in (event.submitter?.dataset ?? {})) return; // the page that compares comes from the server
+  event.preventDefault();
+  event.stopPropagation();
+  if (ON[act]) go(ON[act]);
+  else if (act) rows.act(act);
+  else save();
+});
+form.addEventListener("focusout", (event) => {
+  const row = event.target.closest("[data-row]");
+  if (event.target.name) left.add(event.target.name);
+  if (row && !row.contains(event.relatedTarget)) for (const control of all("[name]", row)) left.add(control.name);
+  if (!dirty) point();
+});
+for (const control of all("[aria-invalid]", form)) left.add(control.name);
+rows.begin(changed);
+restore();

@@ -1,0 +1,61 @@
+// Fields that the PDF itself asks for, by its form or by marks in its text: shown first, placed on request.
+
+import { $, ask, body, h, icon, plural, toast } from "./dom.js";
+import { TYPES, fitted, holders, identified, made, model, person, watch } from "./model.js";
+import { put, undo } from "./actions.js";
+
+const button = $("#found"), box = $("#found-box");
+let found = { fields: [], unused: [] };
+
+const near = (one, other) => one.type === other.type && one.page === other.page && Math.abs(one.x - other.x) < 1 && Math.abs(one.y - other.y) < 1;
+const left = () => found.fields.filter((field) => !model.fields.some((one) => near(one, field)));
+
+function offer() {
+  const count = left().length;
+  button.hidden = !holders().length || !(count || (found.unused.length && !found.fields.length));
+  $("span", button).textContent = count ? `Use the fields found in the PDF (${count})` : "See what was found in the PDF";
+}
+
+/** What each person would get, in words. */
+function summary(fields, owner) {
+  const lines = new Map();
+  for (const field of fields) {
+    const name = person(field.holder ?? owner).name, counts = lines.get(name) ?? new Map(), type = TYPES[field.type].name;
+    lines.set(name, counts.set(type, (counts.get(type) ?? 0) + 1));
+  }
+  return [...lines].map(([name, counts]) => h("li", {}, h("b", { dir: "auto" }, name), `: ${[...counts].map(([type, n]) => (n > 1 ? `${n} × ${type}` : type)).join(", ")}`));
+}
+
+function describe(fields) {
+  const whose = $("#f-holder"), open = fields.some((field) => !field.holder);
+  whose.replaceChildren(...holders().map(({ id, name }) => h("option", { value: id, selected: id === model.holder }, name)));
+  $("#f-whose").hidden = !open;
+  const list = () => $("#f-list").replaceChildren(...summary(fields, whose.value));
+  whose.onchange = list;
+  list();
+  $("#f-marks").hidden = !fields.some((field) => field.marked);
+  $("#f-none").hidden = fields.length > 0;
+  $("#f-left").hidden = !found.unused.length;
+  $("#f-unused").replaceChildren(...found.unused.map(({ page, name, reason }) => h("li", {}, icon("info", "acc"), h("span", {}, h("b", { class: "any", dir: "auto" }, name), `, page ${page}. ${reason}`))));
+  const use = $("[value=use]", box);
+  use.hidden = !fields.length;
+  use.textContent = `Place ${plural(fields.length, "field")}`;
+}
+
+button.addEventListener("click", async () => {
+  const fields = left();
+  describe(fields);
+  if (await ask(box) !== "use") return;
+  const owner = $("#f-holder").value;
+  const next = fields.map(({ marked, ...field }) => fitted(identified({ ...made(field.type, field.page, 0, 0, field.holder ?? owner), ...field, holder: field.holder ?? owner })));
+  if (put(next, `${plural(next.length, "field")} placed`)) toast(`${plural(next.length, "field")} placed.`, undo);
+});
+
+export async function begin() {
+  watch(offer);
+  try {
+    const answer = await fetch(body.dataset.found, { headers: { Accept: "application/json" }, redirect: "manual" });
+    if (answer.ok) found = await answer.json();
+  } catch { /* without a connection nothing is offered */ }
+  offer();
+}

@@ -1,0 +1,199 @@
+"""Ways through the office, as an owner goes them: each stops where there is something to look at, and names it.
+
+To have a page pictured (`python -m tests.screenshots FOLDER office-…`) and looked at by axe-core (test_office_axe), add
+one line to OFFICE: `"office-members": at("/members")` for a page as it is, or a function of your own that takes the
+page and the office and yields the name of each stop. What the office holds stands in `furnished`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Page
+
+from esign.core.document import Document
+from esign.demo import contract
+from tests.browser.furnished import furnish, signed_in
+from tests.browser.stage import Stage
+
+Stops = Iterator[str]
+
+
+@dataclass(frozen=True)
+class Office:
+    """`documents` by their titles; `state` is the browser of the owner, who is signed in."""
+
+    stage: Stage
+    documents: dict[str, Document]
+    state: dict[str, Any]
+
+    def go(self, page: Page, path: str) -> None:
+        page.goto(f"{self.stage.site.base}{path}")
+
+
+Walk = Callable[[Page, Office], Stops]
+
+
+def an_office_of(stage: Stage) -> Office:
+    return Office(stage, {one.title: one for one in furnish(stage)}, signed_in(stage))
+
+
+def at(path: str) -> Walk:
+    """A page that is looked at as it is."""
+
+    def stops(page: Page, office: Office) -> Stops:
+        office.go(page, path)
+        yield "page"
+
+    return stops
+
+
+def of_draft(step: str) -> Walk:
+    """A page of the draft that nobody has finished yet."""
+
+    def stops(page: Page, office: Office) -> Stops:
+        office.go(page, f"/documents/{office.documents['Fee proposal, Millbrook School'].id}/{step}")
+        yield "page"
+
+    return stops
+
+
+def editor(page: Page, office: Office) -> Stops:
+    """A draft of its own, with the people and fields of the sample."""
+    api = office.stage.site.api
+    draft = office.stage.do(api.ok("POST", "/documents", contract.create_body()))["id"]
+    office.go(page, f"/documents/{draft}/fields")
+    page.locator("body[data-ready]").wait_for(state="attached")
+    yield "page"
+    page.locator(".fld").filter(has_text="Signature").first.click()
+    yield "one"
+    office.stage.do(api.call("DELETE", f"/documents/{draft}"))
+
+
+def documents(page: Page, office: Office) -> Stops:
+    office.go(page, "/documents")
+    yield "list"
+    page.get_by_label("More for Office lease renewal").click()
+    yield "menu"
+    page.keyboard.press("Escape")
+    page.get_by_text("Filter", exact=True).click()
+    yield "filter"
+    page.keyboard.press("Escape")
+    for title in ("Appointment of architect", "Fee proposal", "Employment contract"):
+        page.get_by_label(f"Select {title}").check()
+    yield "ticked"
+    page.get_by_role("button", name="Remind 1").click()
+    yield "remind"
+    office.go(page, "/documents?view=attention")
+    yield "attention"
+    office.go(page, "/documents?q=harbour+crane&createdFrom=2026-01-01&completedTo=2026-12-31")
+    yield "none"
+    office.go(page, "/documents?recipientEmail=nobody")
+    yield "wrong"
+
+
+def templates(page: Page, office: Office) -> Stops:
+    """One with every kind of role and something to fill in beforehand, and one that is only a file."""
+    body = contract.create_body()
+    signature = {"type": "signature", "page": 1, "x": 10, "y": 80}
+    plot = {"type": "text", "page": 1, "x": 10, "y": 10, "key": "plot", "label": "Plot"}
+    roles = [
+        {"key": "client", "name": "Client", "fields": [signature, plot]},
+        {"key": "manager", "name": "Project manager", "role": "approver", "order": 2},
+        {"key": "archive", "name": "Archive", "role": "cc"},
+    ]
+    made = {}
+    for title, own in (("Appointment of architect", roles), ("Site visit", [])):
+        wanted = {"fileName": "a.pdf", "file": body["file"], "title": title, "roles": own}
+        answer = office.stage.do(office.stage.site.api.ok("POST", "/templates", wanted))
+        made[title] = f"/templates/{answer['id']}"
+    office.go(page, "/templates")
+    yield "list"
+    page.get_by_label("More for Appointment of architect").first.click()
+    yield "menu"
+    office.go(page, "/templates?q=harbour+crane")
+    yield "none"
+    for title, pages in (
+        ("Appointment of architect", ("", "/edit", "/use", "/delete")),
+        ("Site visit", ("", "/edit", "/use")),
+    ):
+        for one in pages:
+            office.go(page, made[title] + one)
+            for details in page.locator("main details.extra > summary").all():
+                details.click()
+            yield f"{title.split()[0].lower()}{one.replace('/', '-')}"
+    office.go(page, f"{made['Appointment of architect']}/fields")
+    page.locator("body[data-ready]").wait_for(state="attached")
+    yield "fields"
+
+
+def several(page: Page, office: Office) -> Stops:
+    """The questions before something is done to everything there is."""
+    ids = "&".join(f"id={one.id}" for one in office.documents.values())
+    for deed in ("remind", "cancel", "delete", "download"):
+        office.go(page, f"/selection/{deed}?{ids}")
+        yield deed
+    office.go(page, f"/selection/cancel?id={office.documents['Fee proposal, Millbrook School'].id}")
+    yield "nothing"
+
+
+def a_document(title: str, *questions: str) -> Walk:
+    """The page of the furnished document of this title, and what it asks before an act."""
+
+    def stops(page: Page, office: Office) -> Stops:
+        here = f"/documents/{office.documents[title].id}"
+        office.go(page, here)
+        yield "page"
+        if questions:
+            page.get_by_label("More actions").click()
+            yield "menu"
+        for question in questions:
+            office.go(page, f"{here}/{question}")
+            yield question
+
+    return stops
+
+
+def verify(page: Page, office: Office) -> Stops:
+    """What becomes of each kind of file is looked at in test_verify."""
+    office.go(page, "/verify")
+    yield "page"
+    file = {"name": "minutes.pdf", "mimeType": "application/pdf", "buffer": contract.pdf()}
+    page.locator("#file").set_input_files(file)  # type: ignore[arg-type]
+    page.get_by_role("heading", name="Not sealed").wait_for()
+    yield "result"
+
+
+OFFICE: dict[str, Walk] = {
+    "office-new": at("/documents/new"),
+    **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
+    "office-documents": documents,
+    "office-several": several,
+    "office-templates": templates,
+    "office-template-new": at("/templates/new"),
+    "office-members": at("/members"),
+    "office-account": at("/account"),
+    "office-editor": editor,
+    "office-document-draft": a_document("Fee proposal, Millbrook School", "recipients/add", "delete"),
+    "office-document-sent": a_document(
+        *("Appointment of architect, 14 Quay Street", "remind", "cancel", "expiry", "reminders", "reference"),
+        *("template", "audit", "pages"),
+    ),
+    "office-document-refused": a_document("Consultancy agreement, Lindqvist Survey"),
+    "office-document-sealing": a_document("Consultancy agreement, Becker Structural"),
+    "office-document-seal-failed": a_document("Office lease renewal 2027"),
+    "office-document-completed": a_document("Employment contract, Priya Raman"),
+    "office-document-declined": a_document("Supplier framework, Osgood Stone"),
+    "office-document-expired": a_document("Equipment hire, laser scanner"),
+    "office-document-cancelled": a_document("Board resolution 2026-11"),
+    "office-tokens": at("/settings/tokens"),
+    "office-token-new": at("/settings/tokens/new"),
+    "office-organisation": at("/settings/organisation"),
+    "office-defaults": at("/settings/defaults"),
+    "office-outbox": at("/settings/outbox"),
+    "office-usage": at("/settings/usage"),
+    "office-seal": at("/settings/seal"),
+    "office-verify": verify,
+    "office-webhooks": at("/settings/webhooks"),
+    "office-webhook-new": at("/settings/webhooks/new"),
+}

@@ -1,0 +1,89 @@
+"""What owners and administrators settle: tokens, the organisation, its defaults, its members."""
+
+import re
+from typing import Any
+
+from playwright.sync_api import expect
+
+from tests.browser.parity.desk import Desk
+from tests.browser.test_office_settings import call
+
+BO = ("Bo Berg", "bo@example.test")
+
+
+def tokens(desk: Desk) -> None:
+    page = desk.page
+    desk.go("/settings/tokens/new")
+    page.get_by_label("Which program will use it?").fill("Portal")
+    page.get_by_role("button", name="Create token").click()
+    token = page.locator("#token").inner_text()
+    desk.use("listApiKeys").click()
+    held = next(one for one in desk.ask("/api-keys")["data"] if one["name"] == "Portal")
+    expect(desk.use("getApiKey")).to_contain_text(desk.ask(f"/api-keys/{held['id']}")["hint"])
+    desk.menu("Rename", of="Actions for Portal")
+    page.get_by_label("Name").fill("Practice portal")
+    desk.use("renameApiKey").click()
+    expect(page.get_by_label("Actions for Practice portal")).to_be_visible()
+    assert call(desk.stage, token)[1]["key"]["name"] == "Practice portal"
+    desk.menu("Revoke", of="Actions for Practice portal")
+    desk.use("revokeApiKey").click()
+    desk.sees(re.compile("The token is revoked"))
+    assert call(desk.stage, token)[0] == 401
+
+
+def settings(desk: Desk) -> None:
+    desk.stage.do(desk.api.create())
+    page, limits = desk.page, desk.ask("/account")["limits"]
+    desk.use("getAccount").click()
+    desk.sees(re.compile(f"of at most {limits['apiKeys']} active tokens"))
+    desk.use("getUsage").click()
+    today = desk.ask("/account/usage")["data"][-1]
+    assert today["documentsCreated"] == 1
+    row = page.get_by_role("table", name="Day").get_by_role("row").nth(1)
+    expect(row.get_by_role("cell").first).to_have_text(str(today["documentsCreated"]))
+    desk.use("getSettings").click()
+    expect(page.get_by_label("Name", exact=True)).to_have_value(desk.ask("/settings")["organisationName"])
+    for line, label, text in (
+        ("organisationName", "Name", "Alder and Finch"),
+        ("brandColour", "Colour", "#123456"),
+    ):
+        page.get_by_label(label, exact=True).fill(text)
+        changed(desk, line, text)
+    desk.go("/settings/defaults")
+    for line, label, days in (
+        ("defaultExpiresInDays", "Expire after", 14),
+        ("retainCompletedDays", "Completed documents cannot be deleted for", 5),
+        ("maxKeyLifetimeDays", "A new token lives at most", 400),
+    ):
+        page.get_by_label(label).fill(str(days))
+        changed(desk, line, days)
+    page.get_by_label("Sites that may show").fill("https://portal.example.com")
+    changed(desk, "embedOrigins", ["https://portal.example.com"])
+
+
+def changed(desk: Desk, line: str, value: Any) -> None:
+    with desk.page.expect_navigation():
+        desk.use(f"changeSettings.{line}").click()
+    desk.sees("The settings are saved.")
+    assert desk.ask("/settings")[line] == value
+
+
+def members(desk: Desk) -> None:
+    page = desk.page
+    desk.use("listMembers").click()
+    page.get_by_label("Invite by email").fill(BO[1])
+    page.get_by_label("Name", exact=True).fill(BO[0])
+    desk.use("addMember").click()
+    desk.sees("The invitation is on its way.")
+    named = {one["name"]: one["role"] for one in desk.ask("/members")["data"]}
+    assert BO[0] in named
+    for name in named:
+        expect(page.get_by_role("row", name=name)).to_be_visible()
+    page.get_by_label("Actions for Bo Berg").click()
+    desk.use("changeMember").click()
+    expect(page.get_by_role("row", name=BO[0])).to_contain_text("Administrator")
+    assert {one["name"]: one["role"] for one in desk.ask("/members")["data"]}[BO[0]] == "admin"
+    desk.menu("Remove", of="Actions for Bo Berg")
+    desk.use("removeMember").click()
+    desk.sees("The member is removed and signed out.")
+    assert BO[0] not in [one["name"] for one in desk.ask("/members")["data"]]

@@ -1,0 +1,168 @@
+"""The first hour with esign, in a browser: nothing but what the README and the pages say, in a folder that is empty."""
+
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from esign.demo.journey import free_port
+from tests.browser.conftest import Visits
+from tests.browser.test_journey import action
+from tests.browser.test_office import set_up
+from tests.journeys.letters import LINK
+from tests.journeys.program import environment, esign
+from tests.journeys.test_people import SETUP
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+PATIENCE = 30.0  # seconds
+ADA = ("Ada Example", "ada@example.com")
+SAVED = "/files/sealed: net::ERR_ABORTED"  # a file that is saved is no page
+
+
+def section(title: str) -> str:
+    """Below that heading, until the next."""
+    found = re.search(rf"^#+ {title}\n(.*?)^#", README, re.MULTILINE | re.DOTALL)
+    assert found, title
+    return found[1]
+
+
+def command(text: str) -> str:
+    """The one command that stands there."""
+    [found] = re.findall(r"^ *```sh\n *(.*?)\n *```$", text, re.MULTILINE)
+    return str(found)
+
+
+FIRST, STEPS = section("A first document"), section("In the browser")
+NAMED = re.findall(r"\*\*(.+?)\*\*", STEPS)
+
+
+@dataclass(frozen=True)
+class Installation:
+    """The folder somebody works in, and what the server has said so far."""
+
+    folder: Path
+    log: Path
+
+    def link(self) -> str:
+        """Where the first start sends its owner."""
+        for _ in range(600):
+            if found := SETUP.search(self.log.read_text("utf-8")):
+                return found[1]
+            time.sleep(0.05)
+        raise AssertionError(self.log.read_text("utf-8"))
+
+    def run(self, line: str) -> str:
+        """What this line prints in a terminal."""
+        return subprocess.run(
+            line, shell=True, cwd=self.folder, env=environment(), capture_output=True, text=True, check=True
+        ).stdout
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Iterator[Installation]:
+    """`esign serve`, as the README says it, on a free port."""
+    program = tmp_path / ".venv" / "bin" / "esign"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m esign "$@"\n', "utf-8")
+    program.chmod(0o755)
+    log = tmp_path / "serve.log"
+    env = environment({"ESIGN_SERVER__PORT": str(free_port())})
+    with log.open("wb") as said:
+        serving = subprocess.Popen(shlex.split(command(FIRST)), cwd=tmp_path, env=env, stderr=said)
+    try:
+        yield Installation(tmp_path, log)
+    finally:
+        serving.terminate()
+        assert serving.wait(PATIENCE) == 0
+
+
+class Owner:
+    """Presses what is named; `pressed` remembers it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.pressed = page, list[str]()
+
+    def press(self, name: str) -> None:
+        self.pressed.append(name)
+        button = self.page.get_by_role("button", name=name)
+        button.or_(self.page.get_by_role("link", name=name)).first.click()
+
+    def look_at_the_server(self) -> None:
+        for ask, answer, on in (
+            ("Check the address", "This browser found the page there.", "Continue"),
+            ("Send me a test mail", "The mail is kept.", "Continue"),
+            ("Seal a practice page", "A page was sealed and checked.", "Done"),
+        ):
+            self.press(ask)
+            expect(self.page.get_by_text(answer)).to_be_visible(timeout=PATIENCE * 1000)
+            self.press(on)
+
+    def send(self, file: Path) -> None:
+        self.press("New document")
+        self.page.locator("#files").set_input_files(file)
+        self.page.wait_for_url("**/edit")
+        self.press("Add a recipient")
+        self.page.keyboard.type(ADA[0])
+        self.page.keyboard.press("Tab")
+        self.page.keyboard.type(ADA[1])
+        self.press("Place fields")
+        self.page.wait_for_url("**/fields")
+        self.page.locator("body[data-ready]").wait_for(state="attached")
+        self.press("Signature")
+        self.page.locator("#page-3").scroll_into_view_if_needed()
+        self.page.locator("#page-3").click(position={"x": 200, "y": 600})
+        expect(self.page.locator("#saved")).to_have_text("All changes saved")
+        self.press("Check and send")
+        self.page.wait_for_url("**/review")
+        self.press("Send document")
+        expect(self.page.get_by_role("heading", name=f"Waiting for {ADA[0]}")).to_be_visible()
+
+
+def sign(page: Page) -> None:
+    """As the pages lead: the signature, then the review."""
+    action(page, "sign").click()
+    action(page, "sign").click()
+    page.get_by_role("tab", name="Type").click()
+    action(page, "adopt").click()
+    action(page, "next").click()
+    action(page, "consent").check()
+    action(page, "finish").click()
+
+
+def test_from_the_first_start_to_a_sealed_document(
+    visit: Visits, installation: Installation, tmp_path: Path
+) -> None:
+    page = visit.at(installation.link(), width=1280, height=900, excused=SAVED)
+    set_up(page)
+    owner = Owner(page)
+    owner.look_at_the_server()
+    [sample] = re.findall(r"`(esign/\S+\.pdf)`", STEPS)
+    owner.send(ROOT / sample)
+    mail = installation.run(command(STEPS))
+    assert ADA[1] in mail
+    found = LINK.search(mail)
+    assert found
+    stranger = visit.at(found[0], width=1280, height=900)
+    sign(stranger)
+    expect(page.get_by_role("heading", name="Finished by everybody and sealed")).to_be_visible(
+        timeout=PATIENCE * 1000
+    )
+    with page.expect_download() as saved:
+        owner.press("Sealed PDF")
+    sealed = tmp_path / "sealed.pdf"
+    saved.value.save_as(sealed)
+    owner.press("Verify this file")
+    page.locator("#file").set_input_files(sealed)
+    expect(page.get_by_role("heading", name="Valid: nothing has changed")).to_be_visible(
+        timeout=PATIENCE * 1000
+    )
+    assert esign("verify", sealed, cwd=tmp_path).code == 0
+    assert [name for name in owner.pressed if name in NAMED] == NAMED, "the README names what is pressed"

@@ -1,0 +1,28 @@
+"""axe-core finds nothing to complain of in the office: every stop of every walk, phone and desk, light and dark."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.conftest import Visits
+from tests.browser.office_walks import OFFICE, Office, an_office_of
+from tests.browser.stage import a_stage
+from tests.browser.test_axe import WIDTHS, assert_clean
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    with a_stage(tmp_path_factory.mktemp("office"), {"name": "Alder & Finch"}) as stage:
+        yield an_office_of(stage)
+
+
+@pytest.mark.parametrize("screen", WIDTHS)
+@pytest.mark.parametrize("name", OFFICE)
+def test_no_rule_is_broken_on_the_way_through_the_office(
+    visit: Visits, office: Office, name: str, screen: str
+) -> None:
+    base = office.stage.site.base
+    page = visit.at(f"{base}/account", storage_state=office.state, reduced_motion="reduce", **WIDTHS[screen])
+    for stop in OFFICE[name](page, office):
+        assert_clean(page, stop)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{stop} is too wide"

@@ -1,0 +1,232 @@
+"""The page of a document in a real browser: what a person at an office does with it, by mouse, keyboard and touch."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from esign.core.document import Mode
+from esign.core.member import MemberRole
+from esign.demo import contract
+from tests.browser.conftest import Visits
+from tests.browser.furnished import signed_in
+from tests.browser.screens import SCREENS
+from tests.browser.stage import Stage, a_stage
+from tests.browser.test_office import clean
+
+ADA, BO = "ada@example.test", "bo@example.test"
+TWO = [{"name": "Ada Lovelace", "email": ADA}, {"name": "Bo Berg", "email": BO, "order": 2}]
+REFUSED = "responded with a status of 4"  # what the browser's console says about a form that is shown again
+SAVED = "/files/sealed: net::ERR_ABORTED"  # a file that is saved is no page
+Shot = Callable[[Page, str], None]
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with a_stage(tmp_path_factory.mktemp("office"), {"name": "Alder & Finch"}) as stage:
+        yield stage
+
+
+@pytest.fixture(scope="module")
+def maren(stage: Stage) -> dict[str, Any]:
+    return signed_in(stage)
+
+
+@pytest.fixture(scope="module")
+def tester(stage: Stage) -> dict[str, Any]:
+    return signed_in(stage, "Tess Tester", MemberRole.MEMBER, Mode.TEST)
+
+
+def sent(stage: Stage, **changes: Any) -> str:
+    """A new document whose first recipient has their invitation."""
+    document = stage.do(stage.site.api.sent(recipients=TWO, **changes))
+    stage.work("mail")
+    return document
+
+
+def at(stage: Stage, document: str) -> str:
+    return f"{stage.site.base}/documents/{document}"
+
+
+def menu(page: Page, item: str) -> None:
+    page.get_by_label("More actions").click()
+    page.get_by_role("link", name=item).click()
+
+
+@pytest.mark.parametrize("how", SCREENS)
+def test_a_document_is_followed_from_its_invitation_to_its_seal(
+    visit: Visits, stage: Stage, maren: dict[str, Any], shot: Shot, how: dict[str, Any]
+) -> None:
+    document = sent(stage, title="Appointment of architect")
+    page = visit.at(at(stage, document), storage_state=maren, excused=SAVED, **how)
+    expect(page.get_by_role("heading", name="Waiting for Ada Lovelace")).to_be_visible()
+    page.get_by_role("button", name="Remind Ada Lovelace").click()
+    expect(page.locator(".toast")).to_have_text("The reminder is on its way.")
+    expect(page.get_by_role("button", name="Remind Ada Lovelace")).to_have_count(0)
+    stage.work("mail")
+    page.get_by_role("link", name="Signing link").first.click()
+    dialog = page.get_by_role("dialog", name="Signing link for Ada Lovelace")
+    expect(dialog).to_be_visible()
+    shot(page, "office-document-link-question")
+    dialog.get_by_role("button", name="Show the link").click()
+    shown = page.locator("#link")
+    expect(shown).to_contain_text("/s/")
+    shot(page, "office-document-link")
+    clean(page)
+    link = shown.inner_text()
+    page.get_by_role("link", name="Done").click()
+    expect(page.get_by_text("fetched a signing link for")).to_be_visible()
+    assert link not in page.content()
+    for email in (ADA, BO):
+        stage.do(stage.do(stage.site.person(email)).sign())
+        if email == ADA:
+            stage.work("mail")
+    stage.work("seal")
+    page.reload()
+    expect(page.get_by_role("heading", name="Finished by everybody and sealed")).to_be_visible()
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="Sealed PDF").click()
+    assert saved.value.suggested_filename == "agreement-sealed.pdf"
+    assert Path(saved.value.path()).read_bytes() == stage.do(stage.site.api.file(document))
+    page.get_by_role("link", name="Page 1").click()
+    expect(page.get_by_role("heading", name="Page 1", exact=True)).to_be_visible()
+    expect(page.locator("#page-1 img")).not_to_have_js_property("naturalWidth", 0)
+
+
+def test_a_question_comes_as_a_dialog_that_can_be_left_again(
+    visit: Visits, stage: Stage, maren: dict[str, Any], shot: Shot
+) -> None:
+    page = visit.at(at(stage, sent(stage)), storage_state=maren, width=1280, height=800)
+    menu(page, "Cancel the document")
+    dialog = page.get_by_role("dialog", name="Cancel this document?")
+    expect(dialog.get_by_label("Reason")).to_be_focused()
+    shot(page, "office-document-cancel-question")
+    clean(page)
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(page.get_by_label("More actions")).to_be_focused()
+    menu(page, "Cancel the document")
+    dialog.get_by_role("link", name="Keep it open").click()
+    expect(dialog).to_have_count(0)
+    menu(page, "Cancel the document")
+    dialog.get_by_label("Reason").fill("We found a mistake.")
+    dialog.get_by_role("button", name="Cancel the document").click()
+    expect(page.get_by_role("heading", name="This document was cancelled")).to_be_visible()
+    expect(page.locator(".next")).to_contain_text("We found a mistake.")
+
+
+def test_what_is_wrong_in_a_dialog_is_shown_on_its_page_with_what_was_typed(
+    visit: Visits, stage: Stage, maren: dict[str, Any]
+) -> None:
+    document = sent(stage)
+    page = visit.at(at(stage, document), storage_state=maren, excused=REFUSED, width=1280, height=800)
+    page.get_by_label("Actions for Ada Lovelace").click()
+    page.get_by_role("link", name="Correct name or address").click()
+    dialog = page.get_by_role("dialog", name="Correct name or address")
+    dialog.get_by_label("Name").fill("Ada King")
+    dialog.get_by_label("Email").fill("king@example")
+    dialog.get_by_role("button", name="Save and invite again").click()
+    expect(page.get_by_label("Email")).to_be_focused()
+    expect(page.get_by_label("Name")).to_have_value("Ada King")
+    page.get_by_label("Email").fill("king@example.test")
+    page.get_by_role("button", name="Save and invite again").click()
+    expect(page.get_by_role("heading", name="Waiting for Ada King")).to_be_visible()
+    expect(page.get_by_text("Ada Lovelace → Ada King, ada@example.test → king@example.test")).to_be_visible()
+
+
+def test_the_page_follows_what_happens_and_never_takes_what_was_typed(
+    visit: Visits, stage: Stage, tester: dict[str, Any]
+) -> None:
+    api = stage.do(stage.site.key(mode=Mode.TEST))
+    document = stage.do(api.sent(recipients=TWO))
+    page = visit.at(at(stage, document), storage_state=tester, width=1280, height=800, clock=True)
+    expect(page.get_by_text("opened the document")).to_have_count(0)
+    stage.do(api.ok("POST", f"/test/documents/{document}/simulate", {"action": "view"}))
+    page.clock.run_for(11_000)
+    expect(page.get_by_text("opened the document")).to_be_visible()
+    page.get_by_label("Reason").fill("Half a sent")
+    stage.do(api.ok("POST", f"/test/documents/{document}/simulate", {"action": "complete"}))
+    page.clock.run_for(11_000)
+    expect(page.get_by_text("Something happened meanwhile.")).to_be_visible()
+    expect(page.get_by_label("Reason")).to_have_value("Half a sent")
+    page.get_by_role("link", name="Show it").click()
+    expect(page.get_by_role("heading", name="Waiting for Bo Berg")).to_be_visible()
+
+
+def test_a_page_that_nobody_is_at_asks_nothing(visit: Visits, stage: Stage, maren: dict[str, Any]) -> None:
+    page = visit.at(at(stage, sent(stage)), storage_state=maren, clock=True)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.clock.run_for(60_000)
+    page.wait_for_timeout(300)
+    assert [url for url in asked if url.endswith("/mark")]
+    page.clock.fast_forward(20 * 60_000)
+    page.wait_for_timeout(300)
+    asked.clear()
+    page.clock.run_for(60_000)
+    page.wait_for_timeout(300)
+    assert asked == []
+
+
+@pytest.mark.parametrize("how", SCREENS)
+def test_recipients_of_test_mode_act_and_their_mails_are_read(
+    visit: Visits, stage: Stage, tester: dict[str, Any], shot: Shot, how: dict[str, Any]
+) -> None:
+    api = stage.do(stage.site.key(mode=Mode.TEST))
+    document = stage.do(api.ok("POST", "/documents", {**contract.create_body(), "send": True}))["id"]
+    stage.work("mail")
+    page = visit.at(at(stage, document), storage_state=tester, **how)
+    page.get_by_role("button", name="Finish").click()
+    expect(page.get_by_text(re.compile("Tomas Reyes signed"))).to_be_visible()
+    page.get_by_role("button", name="Refuse the address").click()
+    expect(page.get_by_role("heading", name="The address of Nadia Brandt was refused")).to_be_visible()
+    shot(page, "office-document-refused")
+    clean(page)
+    page.get_by_role("link", name="All of this document").click()
+    page.get_by_text("[TEST]").last.click()
+    expect(page.get_by_role("link", name="Open the signing link")).to_be_visible()
+    shot(page, "office-test-messages")
+    clean(page)
+    page.get_by_role("link", name="A year in the courtyard garden").click()
+    page.get_by_role("link", name="Page 3").click()
+    expect(page.locator("#page-3 img.over")).not_to_have_js_property("naturalWidth", 0)
+    shot(page, "office-document-pages")
+    clean(page)
+
+
+def test_everything_works_without_a_script(visit: Visits, stage: Stage, maren: dict[str, Any]) -> None:
+    document = sent(stage)
+    page = visit.at(at(stage, document), storage_state=maren, java_script_enabled=False)
+    page.get_by_role("button", name="Remind Ada Lovelace").click()
+    expect(page.get_by_text("The reminder is on its way.")).to_be_visible()
+    menu(page, "Change the expiry date")
+    expect(page.get_by_role("heading", name="Change the expiry date")).to_be_visible()
+    page.get_by_role("button", name="Save the date").click()
+    expect(page.get_by_text("The expiry date is changed.")).to_be_visible()
+    menu(page, "Cancel the document")
+    page.get_by_role("button", name="Cancel the document").click()
+    page.get_by_role("button", name="Start again with a copy").click()
+    expect(page.get_by_text("This is the copy: a new draft.")).to_be_visible()
+    menu(page, "Delete the document")
+    page.get_by_role("button", name="Delete the document").click()
+    page.wait_for_url(re.compile(r"/documents(\?done=document-deleted)?$"))
+
+
+def test_a_question_is_answered_with_the_keyboard_alone(
+    visit: Visits, stage: Stage, maren: dict[str, Any]
+) -> None:
+    page = visit.at(at(stage, sent(stage)), storage_state=maren, width=1280, height=800)
+    page.get_by_label("More actions").focus()
+    page.keyboard.press("Enter")
+    for _ in range(20):
+        page.keyboard.press("ArrowDown")
+        if page.evaluate("document.activeElement.textContent.trim()") == "Change reference and notes":
+            break
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog").get_by_label("Reference")).to_be_focused()
+    page.keyboard.type("P-2611")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("definition").filter(has_text="P-2611")).to_be_visible()

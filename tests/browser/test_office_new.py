@@ -1,0 +1,493 @@
+"""A new document in a real browser: upload, people, review; lost connections, two people, keys, pointer, no script."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, Response, Route, expect
+
+from esign.core.member import MemberRole
+from esign.demo import contract
+from tests.browser.conftest import Visits
+from tests.browser.furnished import signed_in
+from tests.browser.screens import SCREENS
+from tests.browser.stage import Stage, a_stage
+from tests.browser.test_office import clean
+
+ADA, BO, CY = (
+    ("Ada Lovelace", "ada@example.test"),
+    ("Bo Weber", "bo@example.test"),
+    ("Cy Li", "cy@example.test"),
+)
+REFUSED = "Failed to load resource"  # the browser's own line about an answer that is not 2xx, or is none
+LOST = "Not saved yet – no connection"
+DESK: dict[str, Any] = {"width": 1280, "height": 900}
+HOSTILE = '"><img src=x onerror=alert(1)>\u202e' + "W" * 70
+Shot = Callable[[Page, str], None]
+
+
+def pdf(name: str = "lease.pdf", content: bytes | None = None) -> Any:
+    return {
+        "name": name,
+        "mimeType": "application/pdf",
+        "buffer": contract.pdf() if content is None else content,
+    }
+
+
+class House:
+    """An office with two people who are signed in: what their browsers hold."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.maren = signed_in(stage)
+        self.idris = signed_in(stage, "Idris Okafor", MemberRole.MEMBER)
+
+
+class Desk:
+    """Every browser that opens is that of the owner, Maren, unless told otherwise."""
+
+    def __init__(self, house: House, visit: Visits) -> None:
+        self.stage, self.house, self.visit = house.stage, house, visit
+        self._before = {one["id"] for one in self._listed()}
+
+    def open(self, path: str, **how: Any) -> Page:
+        address = f"{self.stage.site.base}{path}"
+        return self.visit.at(
+            address, **{"storage_state": self.house.maren, "excused": REFUSED, **DESK, **how}
+        )
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        return self.stage.do(self.stage.site.api.ok(method, path, body))
+
+    def draft(self, *people: tuple[str, str], **more: Any) -> str:
+        """The path of a new draft."""
+        recipients = [{"name": name, "email": email} for name, email in people]
+        body = (
+            contract.create_body() | {"title": "Lease", "recipients": recipients, "externalId": None} | more
+        )
+        return f"/documents/{self.ask('POST', '/documents', body)['id']}"
+
+    def stored(self, path: str) -> Any:
+        return self.ask("GET", path)
+
+    def names(self, path: str) -> list[tuple[str, int]]:
+        return [(one["name"], one["order"]) for one in self.stored(path)["recipients"]]
+
+    def all(self) -> list[Any]:
+        """The documents of this test, newest first."""
+        return [one for one in self._listed() if one["id"] not in self._before]
+
+    def _listed(self) -> list[Any]:
+        found: list[Any] = self.ask("GET", "/documents?limit=100")["data"]
+        return found
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with a_stage(tmp_path_factory.mktemp("office"), {"name": "Alder & Finch"}) as stage:
+        yield House(stage)
+
+
+@pytest.fixture
+def desk(house: House, visit: Visits) -> Desk:
+    return Desk(house, visit)
+
+
+def row(page: Page, n: int) -> Locator:
+    return page.locator("#rows > li").nth(n)
+
+
+def cell(page: Page, n: int, name: str) -> Locator:
+    return row(page, n).locator(f"[name^={name}-]")
+
+
+def saved(page: Page) -> None:
+    expect(page.locator("#saved")).to_have_text("Saved")
+
+
+def shown(page: Page) -> list[str]:
+    return [one.input_value() for one in page.locator("#rows [name^=name-]").all()]
+
+
+@pytest.mark.parametrize("how", SCREENS)
+def test_from_a_file_to_a_document_that_is_sent(desk: Desk, shot: Shot, how: dict[str, Any]) -> None:
+    page = desk.open("/documents/new", **how)
+    shot(page, "new")
+    clean(page)
+    page.locator("#files").set_input_files(pdf("Lease 2027.pdf"))
+    page.wait_for_url("**/edit")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Lease 2027")
+    shot(page, "edit-empty")
+    clean(page)
+    page.get_by_role("button", name="Add me").click()
+    page.get_by_role("button", name="Add a recipient").click()
+    page.keyboard.type(ADA[0])
+    cell(page, 1, "email").fill("ada@")
+    page.locator("#message").fill("Dear all, here it is.")
+    expect(page.get_by_text("An email address such as")).to_be_visible()
+    expect(page.locator("#saved")).to_have_text("Saved, except what is marked")
+    row(page, 1).get_by_text("Proof of identity:").click()
+    cell(page, 1, "authentication").select_option("access_code")
+    shot(page, "edit-wrong")
+    clean(page)
+    cell(page, 1, "email").fill(ADA[1])
+    page.get_by_role("button", name="Review without fields").click()
+    expect(cell(page, 1, "code")).to_be_focused()
+    expect(page.get_by_text("Agree on a code with them")).to_be_visible()
+    cell(page, 1, "code").fill("Blue heron")
+    page.get_by_role("button", name="One after the other").click()
+    page.get_by_role("button", name="Review without fields").click()
+    page.wait_for_url("**/review")
+    expect(page.get_by_text("is invited first, then")).to_be_visible()
+    expect(page.get_by_text("Dear all, here it is.")).to_be_visible()
+    shot(page, "review")
+    clean(page)
+    page.get_by_role("button", name="Send document").click()
+    page.wait_for_url("**/documents/doc_*")
+    [document] = desk.all()
+    assert document["status"] == "sent"
+    assert [(one["name"], one["order"], one["authentication"]) for one in document["recipients"]] == [
+        ("Maren Holt", 1, "link"),
+        (ADA[0], 2, "access_code"),
+    ]
+
+
+# ---------- the upload ----------
+
+
+def test_several_files_become_drafts_and_one_that_is_refused_says_why(
+    desk: Desk, shot: Shot, tmp_path: Path
+) -> None:
+    page = desk.open("/documents/new")
+    page.locator("#files").set_input_files([pdf("one.pdf"), pdf("notes.pdf", b"hello"), pdf("two.pdf")])
+    huge = tmp_path / "huge.pdf"
+    huge.write_bytes(bytes(26 * 2**20))
+    page.locator("#files").set_input_files(huge)
+    expect(page.locator("#all")).to_have_text(
+        "2 drafts are made. Continue with one; the others wait among your documents."
+    )
+    expect(page.get_by_text("The file is not a PDF; save it as one and send that.")).to_be_visible()
+    expect(page.get_by_text("It has 26 MB; 25 MB are allowed.")).to_be_visible()
+    shot(page, "new-several")
+    clean(page)
+    assert {one["title"] for one in desk.all()} == {"one", "two"}
+    page.get_by_role("button", name="Take notes.pdf off the list").click()
+    expect(page.get_by_text("notes.pdf")).to_have_count(0)
+    page.get_by_role("link", name="Continue with two.pdf").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("two")
+
+
+def test_an_upload_goes_on_after_a_lost_connection(desk: Desk, shot: Shot) -> None:
+    page = desk.open("/documents/new")
+    page.context.set_offline(True)
+    page.locator("#files").set_input_files(pdf())
+    expect(page.get_by_text("The connection was lost.")).to_be_visible()
+    shot(page, "new-lost")
+    clean(page)
+    page.context.set_offline(False)
+    page.wait_for_url("**/edit")
+    assert len(desk.all()) == 1
+
+
+def test_an_answer_that_is_lost_makes_no_second_draft(desk: Desk) -> None:
+    page = desk.open("/documents/new")
+    lost: list[str] = []
+
+    def lose(route: Route) -> None:
+        if route.request.method != "POST" or lost:
+            return route.continue_()
+        lost.append(route.fetch().text())
+        return route.abort("connectionreset")
+
+    page.route("**/documents/new", lose)
+    page.locator("#files").set_input_files(pdf())
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_url("**/edit")
+    assert page.url.endswith(json.loads(lost[0])["to"]) and len(desk.all()) == 1
+
+
+def test_a_file_waits_until_somebody_has_signed_in_again(desk: Desk) -> None:
+    page = desk.open("/documents/new")
+    kept = page.context.cookies()
+    page.context.clear_cookies()
+    page.locator("#files").set_input_files(pdf())
+    expect(page.get_by_text("You are signed out.")).to_be_visible()
+    again = signed_in(desk.stage, "Bea Finch")["cookies"]
+    assert kept and again[0]["value"] != kept[0]["value"]
+    page.context.add_cookies(again)
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_url("**/edit")
+    assert desk.all()[0]["createdBy"]["name"] == "Bea Finch"
+
+
+# ---------- saving ----------
+
+
+def test_what_is_typed_without_a_connection_is_saved_later(desk: Desk, shot: Shot) -> None:
+    path = desk.draft(ADA)
+    page = desk.open(f"{path}/edit")
+    page.context.set_offline(True)
+    page.locator("#title").fill("Typed in a tunnel")
+    expect(page.locator("#saved")).to_have_text(LOST)
+    shot(page, "edit-lost")
+    clean(page)
+    page.get_by_role("button", name="Review without fields").click()
+    expect(page.locator("#saved")).to_have_text(LOST)
+    page.context.set_offline(False)
+    saved(page)
+    assert desk.stored(path)["title"] == "Typed in a tunnel"
+
+
+def test_what_was_typed_is_still_there_after_the_page_was_left(desk: Desk) -> None:
+    path = desk.draft(ADA)
+    page = desk.open(f"{path}/edit")
+    page.route(
+        "**/edit", lambda route: route.abort() if route.request.method == "POST" else route.continue_()
+    )
+    page.locator("#message").fill("Not yet sent")
+    page.get_by_role("button", name="Add a recipient").click()
+    page.keyboard.type("Half a pers")
+    expect(page.locator("#saved")).to_have_text(LOST)
+    page.unroute("**/edit")
+    page.goto(f"{desk.stage.site.base}/account")
+    desk.ask("PATCH", path, {"title": "Meanwhile", "recipients": [
+        {"id": desk.stored(path)["recipients"][0]["id"]}, {"name": BO[0], "email": BO[1]}]})  # fmt: skip
+    page.goto(f"{desk.stage.site.base}{path}/edit")
+    expect(page.locator("#message")).to_have_value("Not yet sent")
+    expect(page.locator("#title")).to_have_value("Meanwhile")
+    expect(page.locator("#rows > li")).to_have_count(3)
+    assert set(shown(page)) == {ADA[0], BO[0], "Half a pers"}
+    expect(page.locator("#saved")).to_have_text(re.compile("^(Saved.*)?$"))
+    draft = desk.stored(path)
+    assert (draft["title"], draft["message"], len(draft["recipients"])) == ("Meanwhile", "Not yet sent", 2)
+
+
+def test_somebody_new_whose_answer_was_lost_is_there_once(desk: Desk) -> None:
+    path = desk.draft(ADA)
+    page = desk.open(f"{path}/edit")
+    page.get_by_role("button", name="Add a recipient").click()
+
+    def lose(route: Route) -> None:
+        if route.request.method == "POST":
+            route.fetch()
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/edit", lose)
+    page.keyboard.type(BO[0])
+    page.keyboard.press("Tab")
+    page.keyboard.type(BO[1])
+    expect(page.locator("#saved")).to_have_text(LOST)
+    page.goto(f"{desk.stage.site.base}/account")
+    page.unroute("**/edit")
+    page.goto(f"{desk.stage.site.base}{path}/edit")
+    saved(page)
+    expect(page.locator("#rows > li")).to_have_count(2)
+    assert [one["name"] for one in desk.stored(path)["recipients"]] == [ADA[0], BO[0]]
+
+
+def test_who_is_signed_out_while_typing_loses_nothing(desk: Desk) -> None:
+    path = desk.draft(ADA)
+    page = desk.open(f"{path}/edit")
+    page.context.clear_cookies()
+    page.locator("#title").fill("Typed too late")
+    expect(page.get_by_text("You are signed out")).to_be_visible()
+    clean(page)
+    page.get_by_role("link", name="Sign in").click()
+    page.get_by_label("Email").fill("maren@example.test")
+    page.get_by_label("Password", exact=True).fill("copper kettle under nine maples")
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/edit")
+    expect(page.locator("#title")).to_have_value("Typed too late")
+    saved(page)
+    assert desk.stored(path)["title"] == "Typed too late"
+
+
+def test_two_people_at_one_draft_lose_nothing(desk: Desk, shot: Shot) -> None:
+    path = desk.draft(ADA)
+    page, other = desk.open(f"{path}/edit"), desk.open(f"{path}/edit", storage_state=desk.house.idris)
+    other.locator("#title").fill("By Idris")
+    other.locator("#subject").fill("His subject")
+    saved(other)
+    page.locator("#message").fill("Her message")
+    saved(page)
+    expect(page.locator("#title")).to_have_value("By Idris")  # what only he changed is shown to her
+    other.locator("#days").fill("14")
+    saved(other)
+    page.locator("#days").fill("60")
+    expect(page.get_by_text("Somebody else changed the same thing")).to_be_visible()
+    page.locator("#locale").select_option("de")
+    shot(page, "edit-conflict")
+    clean(page)
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Somebody else changed the same thing")
+    shot(page, "conflict")
+    clean(page)
+    page.go_back()
+    expect(page.get_by_text("What you typed is still here")).to_be_visible()
+    expect(page.locator("#days")).to_have_value("60")
+    page.get_by_role("button", name="Compare").click()
+    page.locator("[name=choose-days][value=mine]").check()
+    page.get_by_role("button", name="Save the choices").click()
+    expect(page.get_by_role("status").filter(has_text="The draft is saved.")).to_be_visible()
+    draft = desk.stored(path)
+    assert (draft["title"], draft["subject"], draft["message"]) == ("By Idris", "His subject", "Her message")
+    assert (draft["expiresInDays"], draft["locale"]) == (60, "de")
+    page.locator("#title").fill("Once more")
+    saved(page)
+
+
+def test_a_recipient_whom_a_colleague_adds_appears(desk: Desk) -> None:
+    path = desk.draft(ADA)
+    page, other = desk.open(f"{path}/edit"), desk.open(f"{path}/edit", storage_state=desk.house.idris)
+    other.get_by_role("button", name="Add me").click()
+    saved(other)
+    page.locator("#subject").fill("Please sign")
+    expect(page.locator("#rows > li")).to_have_count(2)
+    assert shown(page) == [ADA[0], "Idris Okafor"]
+    expect(page.locator("#subject")).to_have_value("Please sign")
+
+
+def test_a_draft_that_was_sent_by_a_colleague_says_so(desk: Desk) -> None:
+    path = desk.draft(ADA)
+    page = desk.open(f"{path}/edit")
+    desk.ask("POST", f"{path}/send")
+    page.locator("#title").fill("Too late")
+    expect(page.get_by_text("This draft can no longer be changed")).to_be_visible()
+    expect(page.locator("#title")).to_have_value("Too late")
+
+
+# ---------- people ----------
+
+
+def test_people_are_moved_by_keys_and_say_where_they_are(desk: Desk) -> None:
+    path = desk.draft(ADA, BO, CY)
+    page = desk.open(f"{path}/edit")
+    page.get_by_role("button", name="One after the other").click()
+    cell(page, 2, "name").focus()
+    page.keyboard.press("Alt+ArrowUp")
+    expect(page.locator("#undo")).to_have_text("Cy Li is now 2 of 3, in step 2.")
+    expect(cell(page, 1, "name")).to_be_focused()
+    page.keyboard.press("Alt+ArrowUp")
+    saved(page)
+    assert desk.names(path) == [(CY[0], 1), (ADA[0], 2), (BO[0], 3)]
+    page.get_by_label("More for Ada Lovelace").press("Enter")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#undo")).to_have_text("Ada Lovelace is now 1 of 3, in step 1.")
+    expect(page.get_by_label("More for Ada Lovelace")).to_be_focused()
+    cell(page, 0, "order").fill("9")
+    cell(page, 0, "order").press("Tab")
+    assert shown(page) == [CY[0], BO[0], ADA[0]]
+    saved(page)
+    page.reload()
+    assert shown(page) == [CY[0], BO[0], ADA[0]]
+
+
+def test_people_are_moved_by_dragging_and_keep_their_fields(desk: Desk) -> None:
+    path = desk.draft(ADA, BO, CY)
+    first = desk.stored(path)["recipients"][0]["id"]
+    field = {"type": "signature", "page": 1, "x": 10, "y": 10}
+    desk.ask("PATCH", f"{path}/recipients/{first}", {"fields": [field]})
+    page = desk.open(f"{path}/edit")
+    grip, last = row(page, 0).locator("[data-grip]").bounding_box(), row(page, 2).bounding_box()
+    assert grip and last
+    page.mouse.move(grip["x"] + 8, grip["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(grip["x"] + 8, last["y"] + last["height"] - 4, steps=12)
+    page.mouse.up()
+    assert shown(page) == [BO[0], CY[0], ADA[0]]
+    saved(page)
+    assert [name for name, _ in desk.names(path)] == [BO[0], CY[0], ADA[0]]
+    assert len(desk.stored(path)["recipients"][2]["fields"]) == 1
+    page.get_by_label("More for Ada Lovelace").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
+    question = page.get_by_role("dialog", name="Remove Ada Lovelace and 1 field?")
+    expect(question).to_be_visible()
+    clean(page)
+    question.get_by_role("button", name="Keep").click()
+    assert len(shown(page)) == 3
+    page.get_by_label("More for Bo Weber").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
+    saved(page)
+    assert len(desk.names(path)) == 2
+    page.get_by_role("button", name="Undo").click()
+    saved(page)
+    assert [name for name, _ in desk.names(path)] == [BO[0], CY[0], ADA[0]]
+    page.get_by_label("More for Ada Lovelace").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
+    question.get_by_role("button", name="Remove", exact=True).click()
+    saved(page)
+    assert [name for name, _ in desk.names(path)] == [BO[0], CY[0]]
+
+
+@pytest.mark.parametrize("how", SCREENS[::3])
+def test_hostile_and_long_texts_stay_inside(desk: Desk, shot: Shot, how: dict[str, Any]) -> None:
+    path = desk.draft((HOSTILE, "a" * 60 + "@example.test"), title=HOSTILE, message=HOSTILE, subject=HOSTILE)
+    page = desk.open(f"{path}/edit", **how)
+    for step in ("edit", "review", "discard"):
+        page.goto(f"{desk.stage.site.base}{path}/{step}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        shot(page, f"hostile-{step}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), step
+        clean(page)
+
+
+# ---------- without a script, and thrown away ----------
+
+
+def test_everything_works_without_a_script(desk: Desk) -> None:
+    page = desk.open("/documents/new", java_script_enabled=False)
+    page.locator("#files").set_input_files(pdf("Plain.pdf"))
+    page.get_by_role("button", name="Upload").click()
+    page.wait_for_url("**/edit")
+    for n, (name, email) in enumerate((ADA, BO)):
+        cell(page, n, "name").fill(name)
+        cell(page, n, "email").fill(email)
+        page.get_by_role("button", name="Add a recipient").click()
+    page.get_by_label("More for Bo Weber").click()
+    page.get_by_role("button", name="Move up").locator("visible=true").click()
+    assert shown(page) == [BO[0], ADA[0]]
+    page.locator("#title").fill("")
+    page.get_by_role("button", name="Save the draft").click()
+    expect(page.get_by_text("Please fill this in.")).to_be_visible()
+    page.locator("#title").fill("Plainly")
+    page.get_by_role("button", name="Review without fields").click()
+    page.get_by_role("button", name="Send document").click()
+    page.wait_for_url("**/documents/doc_*")
+    [document] = desk.all()
+    assert (document["title"], document["status"]) == ("Plainly", "sent")
+
+
+def test_a_draft_is_discarded_after_a_question(desk: Desk, shot: Shot) -> None:
+    path = desk.draft(ADA)
+    page = desk.open(f"{path}/edit")
+    page.get_by_role("link", name="Discard draft").click()
+    expect(page.get_by_text("This cannot be undone.")).to_be_visible()
+    shot(page, "discard")
+    clean(page)
+    page.get_by_role("link", name="Keep the draft").click()
+    page.wait_for_url("**/edit")
+    page.get_by_role("link", name="Discard draft").click()
+    page.get_by_role("button", name="Discard draft").click()
+    page.wait_for_url("**/documents*")
+    assert desk.all() == []
+
+
+def test_a_page_weighs_little(desk: Desk) -> None:
+    path = desk.draft(ADA)
+    for step in ("/documents/new", f"{path}/edit", f"{path}/review"):
+        sizes: list[int] = []
+
+        def weigh(answer: Response, sizes: list[int] = sizes) -> None:
+            if re.search(r"/static/.*\.(js|css)$", answer.url):
+                sizes.append(int(answer.headers["content-length"]))
+
+        page = desk.open("/account")
+        page.context.on("response", weigh)
+        page.goto(f"{desk.stage.site.base}{step}", wait_until="networkidle")
+        assert 5_000 < sum(sizes) < 60_000, step

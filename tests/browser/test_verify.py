@@ -1,0 +1,171 @@
+"""A sealed PDF is verified in a real browser: from the code on the certificate page to the verdict, in every colour."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Visits
+from tests.browser.furnished import signed_in
+from tests.browser.screens import SCREENS
+from tests.browser.stage import Stage, a_stage
+from tests.browser.test_office import clean
+from tests.pdf.others import signed
+from tests.pdf.sealing import a_pdf
+from tests.pki import a_seal, an_authority
+
+REFUSED = "responded with a status of 4"  # what the browser's console says about a file that is refused
+Shot = Callable[[Page, str], None]
+
+
+@dataclass(frozen=True)
+class Desk:
+    """Who serves, the id of a sealed document, and files to bring by their names."""
+
+    stage: Stage
+    id: str
+    files: dict[str, Path]
+
+    @property
+    def base(self) -> str:
+        return self.stage.site.base
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    folder = tmp_path_factory.mktemp("files")
+    with a_stage(tmp_path_factory.mktemp("verify"), {"name": "Alder & Finch"}) as stage:
+        site = stage.site
+        id = stage.do(site.completed(title="Appointment of architect"))
+        sealed = stage.do(site.api.file(id))
+        at = sealed.index(b"/Contents")
+        first = stage.do(signed(a_pdf(), a_seal(an_authority("Osgood Root"), name="Osgood Stone"), "First"))
+        second = a_seal(an_authority("Second Root"), name="Second")
+        made = {
+            "appointment-14-quay-street.pdf": sealed,
+            "appointment-14-quay-street (1).pdf": sealed[:at] + b"/contents" + sealed[at + 9 :],
+            "supplier-framework-osgood.pdf": first,
+            "both.pdf": stage.do(signed(first, second, "Second")),
+            "minutes.pdf": a_pdf(),
+            "holiday.pdf": b"\x89PNG\r\n",
+        }
+        for name, content in made.items():
+            (folder / name).write_bytes(content)
+        yield Desk(stage, id, {name: folder / name for name in made})
+
+
+def choose(page: Page, file: Path) -> None:
+    page.get_by_label("Drop a PDF here, or choose one").set_input_files(file)
+
+
+def title(page: Page, text: str) -> None:
+    heading = page.get_by_role("heading", name=text, exact=True)
+    expect(heading).to_be_visible(timeout=20_000)
+    expect(heading).to_be_focused()
+
+
+def fits(page: Page) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("how", SCREENS)
+def test_from_the_code_on_the_certificate_page_to_every_verdict(
+    visit: Visits, desk: Desk, shot: Shot, how: dict[str, Any]
+) -> None:
+    page = visit.at(f"{desk.base}/verify/{desk.id}", excused=REFUSED, **how)
+    expect(page.get_by_text("A document with this ID was sealed here on")).to_be_visible()
+    shot(page, "verify-asked")
+    clean(page)
+    fits(page)
+    choose(page, desk.files["appointment-14-quay-street.pdf"])
+    title(page, "Valid: nothing has changed")
+    expect(page.get_by_text("This is the very document")).to_be_visible()
+    assert page.title() == "Valid: nothing has changed · esign"
+    shot(page, "verify-valid")
+    page.get_by_text("Technical details").click()
+    shot(page, "verify-details")
+    clean(page)
+    fits(page)
+    for name, verdict in (
+        ("appointment-14-quay-street (1).pdf", "Changed after it was sealed"),
+        ("supplier-framework-osgood.pdf", "Unchanged, but by whom is not proved"),
+        ("both.pdf", "Sealed, with later additions"),
+        ("minutes.pdf", "Not sealed"),
+    ):
+        page.get_by_role("link", name="Verify another").click()
+        page.wait_for_url("**/verify")
+        choose(page, desk.files[name])
+        title(page, verdict)
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+        shot(page, f"verify-{verdict.split(',')[0].lower().replace(' ', '-')}")
+        clean(page)
+        fits(page)
+
+
+def test_the_page_before_there_is_a_file_and_what_it_refuses(visit: Visits, desk: Desk, shot: Shot) -> None:
+    page = visit.at(f"{desk.base}/verify", excused=REFUSED, width=1280, height=800)
+    shot(page, "verify")
+    for name in (
+        "What exactly is checked?",
+        "How to check it in a PDF reader",
+        "How to check it on the command line",
+    ):
+        page.get_by_text(name).click()
+    clean(page)
+    choose(page, desk.files["holiday.pdf"])
+    expect(page.get_by_role("alert")).to_contain_text("This file cannot be read as a PDF.")
+    expect(page.get_by_label("Drop a PDF here, or choose one")).to_be_focused()
+    shot(page, "verify-refused")
+    clean(page)
+    choose(page, desk.files["minutes.pdf"])
+    title(page, "Not sealed")
+
+
+def test_a_file_is_dropped_anywhere_on_the_page(visit: Visits, desk: Desk) -> None:
+    page = visit.at(f"{desk.base}/verify", width=1280, height=800)
+    content = list(desk.files["appointment-14-quay-street.pdf"].read_bytes())
+    data = page.evaluate_handle(
+        """(bytes) => {
+          const data = new DataTransfer();
+          data.items.add(new File([new Uint8Array(bytes)], "dropped.pdf", { type: "application/pdf" }));
+          return data;
+        }""",
+        content,
+    )
+    page.dispatch_event("footer", "drop", {"dataTransfer": data})
+    title(page, "Valid: nothing has changed")
+    page.get_by_role("button", name="Copy the hash of the file").click()
+    expect(page.get_by_text("Copied.")).to_be_visible()
+
+
+def test_a_check_can_be_stopped_and_a_lost_connection_is_said(visit: Visits, desk: Desk) -> None:
+    page = visit.at(f"{desk.base}/verify", excused="ERR_", width=360, height=740)
+    held: list[Any] = []
+    page.route("**/verify", lambda route: held.append(route))
+    choose(page, desk.files["minutes.pdf"])
+    expect(page.get_by_text("minutes.pdf")).to_be_visible()
+    clean(page)
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_label("Drop a PDF here, or choose one")).to_be_focused()
+    page.unroute("**/verify")
+    page.route("**/verify", lambda route: route.abort())
+    choose(page, desk.files["minutes.pdf"])
+    expect(page.get_by_role("alert")).to_contain_text("The connection was lost.")
+
+
+def test_everything_works_without_a_script(visit: Visits, desk: Desk) -> None:
+    page = visit.at(f"{desk.base}/verify/{desk.id}", java_script_enabled=False, width=1280, height=800)
+    page.get_by_label("Choose a PDF").set_input_files(desk.files["appointment-14-quay-street.pdf"])
+    page.get_by_role("button", name="Verify the file").click()
+    expect(page.get_by_role("heading", name="Valid: nothing has changed")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("This is the very document")).to_be_visible()
+
+
+def test_who_is_signed_in_goes_back_to_the_office(visit: Visits, desk: Desk) -> None:
+    page = visit.at(f"{desk.base}/verify", storage_state=signed_in(desk.stage), width=1280, height=800)
+    expect(page.get_by_role("link", name="Sign in")).to_have_count(0)
+    page.get_by_role("link", name="Back to the office").click()
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()

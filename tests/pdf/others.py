@@ -1,0 +1,79 @@
+"""Signatures and time stamps that another program puts into a file: pyHanko, with authorities of the tests."""
+
+import asyncio
+import io
+
+from asn1crypto import keys
+from asn1crypto import x509 as asn1
+from cryptography import x509
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
+from pyhanko.sign import signers
+from pyhanko.sign.fields import SigSeedSubFilter
+from pyhanko.sign.timestamps import DummyTimeStamper
+from pyhanko_certvalidator.registry import SimpleCertificateStore
+
+from esign.core.instant import to_datetime
+from tests.pki import MADE, NOW, YEAR, Issued, a_key, an_authority
+
+
+def certificate(issued: Issued) -> asn1.Certificate:
+    return asn1.Certificate.load(issued.der)
+
+
+def key(issued: Issued) -> keys.PrivateKeyInfo:
+    der = issued.key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
+    return keys.PrivateKeyInfo.load(der)
+
+
+def store(*issuers: x509.Certificate) -> SimpleCertificateStore:
+    known = SimpleCertificateStore()  # type: ignore[no-untyped-call]
+    for issuer in issuers:
+        known.register(asn1.Certificate.load(issuer.public_bytes(Encoding.DER)))
+    return known
+
+
+def a_stamper(name: str = "Test Time Stamps") -> DummyTimeStamper:
+    authority, own = an_authority(f"{name} Root"), a_key("rsa", 7)
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    made = (
+        x509.CertificateBuilder(
+            authority.certificate.subject, subject, own.public_key(), x509.random_serial_number()
+        )
+        .not_valid_before(MADE)
+        .not_valid_after(MADE + 3 * YEAR)
+        .add_extension(x509.ExtendedKeyUsage([x509.OID_TIME_STAMPING]), critical=True)
+        .sign(authority.key, SHA256())
+    )
+    issued = Issued(own, made)
+    known = store(authority.certificate)
+    return DummyTimeStamper(certificate(issued), key(issued), certs_to_embed=known, fixed_dt=to_datetime(NOW))
+
+
+def signed_in_loop(pdf: bytes, issued: Issued, field: str, stamper: DummyTimeStamper | None) -> bytes:
+    signer = signers.SimpleSigner(
+        signing_cert=certificate(issued),
+        signing_key=key(issued),
+        cert_registry=store(*issued.issuers),
+    )
+    about = signers.PdfSignatureMetadata(
+        field_name=field, md_algorithm="sha256", subfilter=SigSeedSubFilter.PADES
+    )
+    writer = IncrementalPdfFileWriter(io.BytesIO(pdf))
+    return bytes(signers.sign_pdf(writer, about, signer, timestamper=stamper).getvalue())
+
+
+async def signed(pdf: bytes, issued: Issued, field: str, stamper: DummyTimeStamper | None = None) -> bytes:
+    """In a thread: it runs a loop of its own."""
+    return await asyncio.to_thread(signed_in_loop, pdf, issued, field, stamper)
+
+
+async def stamped(pdf: bytes) -> bytes:
+    """With a time stamp over the whole document behind everything else."""
+
+    def stamp() -> bytes:
+        writer = IncrementalPdfFileWriter(io.BytesIO(pdf))
+        return bytes(signers.PdfTimeStamper(a_stamper()).timestamp_pdf(writer, "sha256").getvalue())
+
+    return await asyncio.to_thread(stamp)

@@ -1,0 +1,154 @@
+"""The words for what no file of the tests can show: time stamps that are trusted or damaged, seals that do not fit."""
+
+from typing import Any
+
+import pytest
+
+from esign.core.instant import parse
+from esign.pdf.verification import (
+    ADDED,
+    AGAINST,
+    CHANGED,
+    MISMATCH,
+    OUTSIDE,
+    UNREADABLE,
+    Result,
+    Signature,
+    Verification,
+)
+from esign.web.office.verify.seals import seal
+from esign.web.office.verify.texts import printable, size
+from esign.web.office.verify.verdict import Verdict, verdict
+
+NOW = parse("2026-11-22T00:00:00.000Z")
+
+
+def a_signature(**changes: Any) -> Signature:
+    made: Any = {
+        "fieldName": "Seal",
+        "signerName": "Acme Document Seal",
+        "signedAt": "2026-11-21T11:02:00.000Z",
+        "intact": True,
+        "valid": True,
+        "trusted": True,
+        "coverage": "entire_file",
+        "modification": "none",
+        "timestamp": None,
+        "level": "B-T",
+        "certificate": {
+            "subject": "Common Name: Acme Document Seal",
+            "issuer": "Organization: Acme, Common Name: Acme Authority",
+            "serialNumber": "5e",
+            "notBefore": "2026-01-01T00:00:00.000Z",
+            "notAfter": "2028-12-31T00:00:00.000Z",
+            "sha256": "ab" * 32,
+        },
+        "reasons": [],
+    }
+    made.update(changes)
+    signature: Signature = made
+    return signature
+
+
+def a_stamp(**changes: Any) -> dict[str, Any]:
+    stamp = {
+        "valid": True,
+        "trusted": True,
+        "time": "2026-11-21T11:03:00.000Z",
+        "authority": "tsa.example.org",
+    }
+    return stamp | changes
+
+
+def judged(result: Result, *signatures: Signature) -> Verdict:
+    found: Verification = {
+        "result": result,
+        "sha256": "cd" * 32,
+        "pageCount": 1,
+        "issuedHere": False,
+        "documentId": None,
+        "audit": None,
+        "signatures": list(signatures),
+    }
+    return verdict(found, [seal(signature) for signature in signatures], None, NOW)
+
+
+def said(signature: Signature) -> list[tuple[str, str]]:
+    return [(check.tone, f"{check.strong} {check.rest}") for check in seal(signature).checks]
+
+
+def test_a_trusted_time_stamp_proves_the_time() -> None:
+    shown = seal(a_signature(timestamp=a_stamp()))
+    assert (shown.stamped, shown.at) == (True, parse("2026-11-21T11:03:00.000Z"))
+    assert ("good", "Time proved by tsa.example.org.") in said(a_signature(timestamp=a_stamp()))
+
+
+def test_an_untrusted_or_damaged_time_stamp_proves_none() -> None:
+    for stamp in (a_stamp(trusted=False), a_stamp(valid=False)):
+        shown = seal(a_signature(timestamp=stamp))
+        assert (shown.stamped, shown.at) == (False, parse("2026-11-21T11:02:00.000Z"))
+    assert ("bad", "The time stamp is damaged, so it proves no time.") in said(
+        a_signature(timestamp=a_stamp(valid=False))
+    )
+
+
+def test_a_seal_without_any_time_says_so() -> None:
+    assert ("info", "No time stamp: nothing says when it was sealed.") in said(a_signature(signedAt=None))
+    assert judged("valid", a_signature(signedAt=None)).after == " sealed, byte for byte."
+
+
+@pytest.mark.parametrize(
+    ("reason", "title"),
+    [
+        (CHANGED, "Changed after it was sealed"),
+        (MISMATCH, "Not a genuine seal"),
+        (OUTSIDE, "Not covered as a whole"),
+        (ADDED, "Changed after it was sealed"),
+        (UNREADABLE, "The seal is damaged"),
+    ],
+)
+def test_each_reason_against_a_seal_has_its_words(reason: str, title: str) -> None:
+    broken = a_signature(reasons=[reason], valid=False)
+    told = judged("invalid", broken)
+    assert (told.tone, told.title) == ("bad", title) and "sealed original" in told.before
+    assert seal(broken).result == "invalid" and not seal(broken).proved
+    assert said(broken)[0][0] == "bad" and all(tone != "good" for tone, _ in said(broken))
+
+
+def test_there_are_words_for_every_reason_against_a_seal() -> None:
+    assert len(AGAINST) == 5, "a new one wants its words and its row above"
+
+
+def test_a_doubt_of_any_other_kind_is_told_in_its_own_words() -> None:
+    doubt = "The certificate was revoked."
+    told = judged("indeterminate", a_signature(trusted=False, reasons=[doubt]))
+    assert told.title == "Unchanged, but by whom is not proved"
+    assert ("warn", f"Not proved: {doubt}") in said(a_signature(trusted=False, reasons=[doubt]))
+    early = "The certificate is not valid before 2027-01-01."
+    assert judged("indeterminate", a_signature(reasons=[early])).title == "Unchanged, but not proved"
+
+
+def test_the_worst_of_several_decides_whatever_its_place() -> None:
+    broken = a_signature(reasons=[CHANGED], valid=False)
+    for signatures in ((a_signature(), broken), (broken, a_signature())):
+        assert judged("invalid", *signatures).title == "Changed after it was sealed"
+
+
+def test_a_certificate_of_this_installation_is_named_by_its_organisation_and_any_other_as_it_is() -> None:
+    assert seal(a_signature()).name == "Acme"
+    assert seal(a_signature(trusted=False)).name == "Acme Document Seal"
+    assert seal(a_signature(signerName="", trusted=False)).name == "Nobody can tell"
+    assert seal(a_signature()).issuer == "Acme Authority"
+
+
+def test_text_of_others_is_one_line_without_tricks() -> None:
+    assert printable("a\u202eb\nc\0d") == "a b c d"
+    assert printable("क\u094dष \u200d") == "क\u094dष \u200d".strip(), "joiners are letters of some scripts"
+    assert len(printable("x" * 10_000)) == 241
+
+
+@pytest.mark.parametrize(
+    ("length", "text"), [(0, "1 kB"), (35_000, "34 kB"), (2**20, "1.0 MB"), (26 * 10**6, "24.8 MB")]
+)
+def test_sizes_are_written_with_units(length: int, text: str) -> None:
+    assert size(length) == text
