@@ -14,6 +14,7 @@ from esign.net import Outbound
 from esign.passwords import Passwords
 from esign.pdf.workers import Workers
 from esign.store.database import Database
+from esign.tsa import TimeStamps
 from esign.vault import Vault
 
 
@@ -28,6 +29,7 @@ class Runtime:
     pdf: Workers
     mail: Mailer
     http: Outbound
+    tsa: TimeStamps
     credentials: Mapping[Mode, Credential]
     roots: tuple[bytes, ...]
     bell: Bell

@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from esign.config.values import (
     BaseUrl,
     Host,
+    HttpUrl,
     LocalFile,
     LocalFolder,
     LocalPath,
@@ -136,6 +137,18 @@ class Seal(Table):
 
     pkcs12: LocalFile | None = key(None, "Key and certificate of the seal (.p12); if not set, they are made.")
     passphrase: SecretStr | None = key(None, "Its passphrase; better in ESIGN_SEAL__PASSPHRASE_FILE.")
+    level: Literal["B-B", "B-T"] = key(
+        "B-B", 'Level of PAdES: "B-T" has a time stamp of an authority in each seal, "B-B" has none.'
+    )
+    tsa_urls: tuple[HttpUrl, ...] = key(
+        (),
+        "Addresses of time-stamp authorities (RFC 3161), asked in this order.",
+        strict=False,
+        max_length=10,
+    )
+    tsa_outage: Literal["wait", "complete"] = key(
+        "wait", 'Where none answers, seals "wait" for one, or "complete" at B-B, which is said.'
+    )
     font_paths: tuple[LocalFolder, ...] = key(
         (), "Folders with more fonts, for names in Chinese, Japanese or Korean.", strict=False
     )
@@ -144,6 +157,12 @@ class Seal(Table):
     def _passphrase_of_something(self) -> Self:
         if self.passphrase is not None and self.pkcs12 is None:
             raise ValueError("seal.pkcs12: not set; a file is needed because seal.passphrase is set")
+        return self
+
+    @model_validator(mode="after")
+    def _time_stamps_from_somebody(self) -> Self:
+        if self.level == "B-T" and not self.tsa_urls:
+            raise ValueError('seal.tsa_urls: not set; an address is needed because seal.level is "B-T"')
         return self
 
     @property
@@ -200,6 +219,7 @@ class Test(Table):
     mails: Literal["deliver", "members", "capture"] = key(
         "deliver", 'Who gets its mails: everybody, only members ("members") or nobody ("capture").'
     )
+    time_stamps: bool = key(False, "Whether its seals get time stamps too, where the live ones do.")
     purge_after_days: int = key(90, "Days after which a document that ended is deleted.", ge=1, le=3650)
 
 
