@@ -76,6 +76,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             config.seal.pkcs12,
             config.seal.secret,
         )
+        trusted = authority.trusted_roots(config.seal.trust)
         for warning in keys.warnings:
             log.error("%s Until then documents cannot be sealed.", warning)
         safe = vault.load_or_make(data / "app.key")
@@ -97,6 +98,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             roots=keys.roots,
             bell=Bell(),
             boot=new_id("boot", now),
+            trusted=trusted,
         )
 
 
