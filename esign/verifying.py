@@ -64,9 +64,11 @@ WORDS = {
     "indeterminate": "NOT CERTAIN: the seal cannot be judged.",
     "unsigned": "NO SIGNATURE: nothing in this file can be checked.",
 }
-
-
 REVOKED = {"not_revoked": "no", "revoked": "yes", "not_checked": "not checked"}
+IN_THE_FILE = {
+    True: "    the whole trail is in the file as audit.json, and recomputes up to that hash",
+    False: "    the trail itself is not in the file",
+}
 
 
 def show(verification: Verification, as_json: bool) -> str:
@@ -82,6 +84,7 @@ def show(verification: Verification, as_json: bool) -> str:
     if head := verification["audit"]:
         lines += [
             f"  audit trail of {head['documentId']} up to entry {head['entries']}, its hash {head['hash']}",
+            IN_THE_FILE[head["embedded"]],
             "    compare it with the trail kept where it was sealed: esign verify-audit FILE",
         ]
     return "\n".join(lines)

@@ -7,7 +7,7 @@ from esign.actions.certificate_page import facts, up_to_last_act
 from esign.actions.drawing import drawn_fields, inks_of
 from esign.actions.printing import font_paths
 from esign.actions.upload import sha256_of
-from esign.core import lifecycle
+from esign.core import audit_file, lifecycle
 from esign.core.document import Document, Seal, Status
 from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339
@@ -121,4 +121,5 @@ async def prepare(runtime: Runtime, document: Document, now: Instant) -> SealOrd
         certificate=facts(runtime.config.server.base_url, document, organisation, trail, pictures, now),
         now=now,
         font_paths=font_paths(runtime),
+        trail=audit_file.write(document.id, trail),
     )

@@ -6,6 +6,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from pyhanko.pdf_utils.reader import PdfFileReader
 from pyhanko.sign.fields import enumerate_sig_fields
@@ -15,13 +16,14 @@ from pyhanko.sign.validation.settings import KeyUsageConstraints
 from pyhanko.sign.validation.status import TimestampSignatureStatus
 
 from esign.core.credential import TEST_MARK
-from esign.pdf import evidence, head, levels, place, reasons, revocation, stamps
+from esign.pdf import evidence, head, levels, place, reasons, revocation, stamps, trail
 from esign.pdf.evidence import BROKEN, Evidence
 from esign.pdf.naming import certificate_of, moment_of, name
 from esign.pdf.reasons import Finding
 from esign.pdf.stamps import Stamp
 from esign.pdf.verification import (
     OF_A_TEST,
+    TRAIL,
     UNREADABLE,
     AuditHead,
     Result,
@@ -107,6 +109,9 @@ def _judged(
     status, anchor = finding.status, finding.anchor
     signer = name(finding.certificate.subject)
     against, doubts = reasons.against(finding), reasons.doubts(finding)
+    vouched = None if against else _vouched(embedded)
+    if vouched is False:
+        against.append(TRAIL)
     notes = [OF_A_TEST] if TEST_MARK in signer else []
     told: Signature = {
         "fieldName": str(embedded.field_name),
@@ -125,7 +130,16 @@ def _judged(
         "reasons": against + doubts + notes,
     }
     result: Result = "invalid" if against else "indeterminate" if doubts else "valid"
-    return Judged(result, told, anchor, None if against else head.read(embedded))
+    return Judged(result, told, anchor, vouched or None)
+
+
+def _vouched(embedded: EmbeddedPdfSignature) -> AuditHead | Literal[False] | None:
+    """The head of an audit trail under the signature; False where the trail beside it is not the one it ends."""
+    found = head.read(embedded)
+    held = trail.read(embedded) if found else None
+    if found is None or held is None:
+        return found
+    return False if trail.fault(held, found) else {**found, "embedded": True}
 
 
 def unreadable(field_name: str) -> Judged:

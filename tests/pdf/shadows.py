@@ -135,18 +135,14 @@ def sneaky_field(writer: IncrementalPdfFileWriter) -> None:
     for held in page_of(writer)["/Annots"]:
         extra = held.get_object()
         if extra.get("/T") == "Extra":
-            extra[generic.pdf_name("/AP")] = generic.DictionaryObject(
-                {generic.pdf_name("/N"): stream(writer)}
-            )
+            extra[generic.pdf_name("/AP")] = dictionary(N=stream(writer))
 
 
 def sneaky_look(writer: IncrementalPdfFileWriter) -> None:
     for held in writer.root["/AcroForm"]["/Fields"]:
         field = held.get_object()
         if field.get("/FT") == "/Sig":
-            field[generic.pdf_name("/AP")] = generic.DictionaryObject(
-                {generic.pdf_name("/N"): stream(writer)}
-            )
+            field[generic.pdf_name("/AP")] = dictionary(N=stream(writer))
             field[generic.pdf_name("/Rect")] = rectangle(0, 0, 500, 500)
             writer.mark_update(held)
 

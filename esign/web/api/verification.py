@@ -77,6 +77,7 @@ class AuditHeadReply(Verdict):
     document_id: str
     entries: int
     hash: str
+    embedded: bool
 
 
 class VerificationReply(Verdict):

@@ -14,6 +14,7 @@ from esign.pdf.verification import (
     OF_A_TEST,
     OUTSIDE,
     TOO_EARLY,
+    TRAIL,
     UNREADABLE,
     DocumentTimestamp,
     Result,
@@ -55,6 +56,7 @@ AGAINST_IN_WORDS = {
     OUTSIDE: ("A part of the file is not covered", "by the seal, and may have been put there by anybody."),
     ADDED: ("Something was added", "after the file was sealed that the seal does not allow."),
     TOO_EARLY: ("Sealed too early:", "a time stamp proves that its certificate was not valid yet."),
+    TRAIL: ("The audit trail in the file is not the one", "that the seal vouches for."),
     UNREADABLE: ("The seal is damaged", "and cannot be read, so it proves nothing."),
 }
 

@@ -14,6 +14,7 @@ from esign.pdf.verification import (
     OUTSIDE,
     REVOKED,
     TOO_EARLY,
+    TRAIL,
     Signature,
     Verification,
 )
@@ -79,6 +80,12 @@ def invalid(signature: Signature, seal: Seal) -> Verdict:
         return Verdict("bad", "Not a genuine seal", f"{early}. {ASK}")
     if OUTSIDE in reasons:
         return Verdict("bad", "Not covered as a whole", f"A part of the file stands outside the seal. {ASK}")
+    if TRAIL in reasons:
+        return Verdict(
+            "bad",
+            "The audit trail in it is not genuine",
+            f"It is not the one that the seal vouches for. {ASK}",
+        )
     return Verdict(
         "bad", "The seal is damaged", f"Whether the content was changed as well cannot be told. {ASK}"
     )
