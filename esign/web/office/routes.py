@@ -42,6 +42,12 @@ TABLE = (
     Line("POST", "/sign-in", entrance.sign_in, again=entrance.show),
     Line("GET", "/sign-in/code", entrance.show_code, Stage.HALF),
     Line("POST", "/sign-in/code", entrance.give_code, Stage.HALF, again=entrance.show_code),
+    Line("GET", "/sign-in/again", entrance.show),
+    Line("POST", "/sign-in/again", entrance.sign_in, again=entrance.show, takes="rows"),
+    Line("GET", "/sign-in/again/code", entrance.show_code, Stage.HALF),
+    Line(
+        "POST", "/sign-in/again/code", entrance.give_code, Stage.HALF, again=entrance.show_code, takes="rows"
+    ),
     Line("POST", "/sign-out", entrance.sign_out, Act.READ),
     Line("GET", "/confirm", entrance.show_confirm, Act.READ),
     Line("POST", "/confirm", entrance.confirm, Act.READ, again=entrance.show_confirm),
