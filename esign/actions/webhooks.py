@@ -91,10 +91,14 @@ async def get_enabled(reader: Reader, owner: Owner, webhook_id: str) -> Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a caller wants changed: `members` as they are named in a Webhook; `enabled` None leaves it."""
+    """What a caller wants changed: `members` as they are named in a Webhook; `enabled` None leaves it.
+
+    `since`: when the webhook that the caller decided about was changed last.
+    """
 
     members: Mapping[str, Any]
     enabled: bool | None = None
+    since: Instant | None = None
 
 
 async def change(
@@ -109,6 +113,8 @@ async def change(
 
     async def write(tx: Transaction) -> Webhook:
         before = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
+        if changes.since not in (None, before.updated_at):
+            raise Problem("revision_mismatch", "Somebody changed the webhook meanwhile. Look at it again.")
         webhook = replace(before, **changes.members)
         if changes.enabled:
             webhook = rules.switched_on(webhook)

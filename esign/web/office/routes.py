@@ -76,7 +76,7 @@ TABLE = (
     Line("GET", "/documents/{id}/review", review.show, Act.WORK),
     Line("POST", "/documents/{id}/send", review.send, Act.WORK, again=review.show),
     Line("GET", "/documents/{id}/discard", edit.ask_discard, Act.WORK),
-    Line("POST", "/documents/{id}/discard", edit.discard, Act.WORK),
+    Line("POST", "/documents/{id}/discard", edit.discard, Act.WORK, again=edit.ask_discard),
     # the list of documents, and what can be done to several of them
     Line("GET", "/documents", documents.show, Act.READ),
     Line("GET", "/selection/remind", selection.ask_remind, Act.WORK),

@@ -13,7 +13,7 @@ from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.webhook import Webhook
 from esign.web.api.webhooks import ChangeWebhook, CreateWebhook
-from esign.web.office import events, paging
+from esign.web.office import events, paging, seen
 from esign.web.office.call import Call
 from esign.web.office.forms import EMPTY, Wrong
 from esign.web.validation import check
@@ -103,23 +103,49 @@ async def create(call: Call) -> Response:
 
 
 async def change(call: Call) -> Response:
+    """What was typed or ticked otherwise than the page showed it, and nothing else."""
     hook = await one(call)
+    mine = merged(call, hook)
     given = checked(ChangeWebhook, call)
-    members = {"url": given.url, "events": tuple(given.events), "description": given.description or None}
+    members: dict[str, Any] = {}
+    if "url" in mine:
+        members["url"] = given.url
+    if "description" in mine:
+        members["description"] = given.description or None
+    if "names" in mine:
+        members["events"] = tuple(given.events)
     try:
-        await webhooks.change(call.runtime, call.owner, hook.id, Changes(members))
+        await webhooks.change(call.runtime, call.owner, hook.id, Changes(members, since=hook.updated_at))
     except Problem as problem:
         raise told(problem) from None
     return call.go(f"{HERE}/{hook.id}", "webhook-saved")
 
 
+def merged(call: Call, hook: Webhook) -> dict[str, str]:
+    """What was typed into or ticked; raises `Wrong` where somebody else has changed the same meanwhile."""
+    stored = {"url": hook.url, "description": hook.description or "", "names": " ".join(sorted(hook.events))}
+    call.form["names"] = " ".join(sorted(ticked(call)))
+    try:
+        return seen.typed(call, stored, stored | {"names": events.in_words(hook.events)})
+    except Wrong:
+        if "names" not in call.form:  # not this form's to change: it shows what is stored now
+            chosen = next((name for name, (*_, all) in events.PRESETS.items() if all == hook.events), "")
+            call.form = {name: text for name, text in call.form.items() if not name.startswith("event-")}
+            call.form |= {"events": chosen or events.CHOSEN} | {f"event-{name}": "on" for name in hook.events}
+        raise
+
+
+def ticked(call: Call) -> list[str]:
+    """The names of the events that the form asks for."""
+    wanted = call.form.get("events", "")
+    if wanted in events.PRESETS:
+        return list(events.PRESETS[wanted][2])
+    return [name for group in events.GROUPS.values() for name in group if f"event-{name}" in call.form]
+
+
 def checked(model: type[CreateWebhook] | type[ChangeWebhook], call: Call) -> Any:
     """The form as the API would be sent it; raises `Wrong`."""
-    wanted = call.form.get("events", "")
-    names = [name for group in events.GROUPS.values() for name in group if f"event-{name}" in call.form]
-    if wanted in events.PRESETS:
-        names = list(events.PRESETS[wanted][2])
-    url = call.form.get("url", "")
+    url, names = call.form.get("url", ""), ticked(call)
     try:
         return check(model, {"url": url, "events": names, "description": call.form.get("description", "")})
     except Problem as problem:
@@ -140,7 +166,7 @@ def told(problem: Problem) -> Exception:
     """What stands at a field, or above the form, rather than on a page of its own."""
     if problem.code == "invalid_webhook_url":
         return Wrong({"url": problem.message})
-    return Wrong({"": problem.message}) if problem.code == "limit_reached" else problem
+    return Wrong({"": problem.message}) if problem.code in ("limit_reached", "revision_mismatch") else problem
 
 
 async def switch_on(call: Call) -> Response:

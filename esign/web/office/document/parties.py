@@ -15,6 +15,7 @@ from esign.web.office.document import possible
 from esign.web.office.document.acts import CONFLICT, ask, asking
 from esign.web.office.document.forms import filled, find, find_one, home, taken, telling, times_of, whole
 from esign.web.office.document.page import about
+from esign.web.office.forms import revision
 
 HOURS = {1: "1 hour", 24: "24 hours", 72: "3 days", 168: "7 days", 720: "30 days"}
 
@@ -27,12 +28,6 @@ def typed(call: Call) -> dict[str, Any]:
     if form.get("order", "").strip():
         body["order"] = whole(form["order"])
     return body
-
-
-def revision(call: Call) -> int | None:
-    """What the form was made for, so that nobody's change is written over unseen."""
-    text = call.form.get("revision", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 # ---------- of a draft ----------
@@ -97,7 +92,7 @@ async def change(call: Call) -> Response:
         body["locale"] = None
     now, vault = call.runtime.clock.now(), call.runtime.vault
     members = taken(RecipientChange, body).members(now, vault)
-    check, seen = checking(call.runtime.config.limits.fields), revision(call) if draft else None
+    check, seen = checking(call.runtime.config.limits.fields), revision(call.form) if draft else None
     with telling(call, document, {"accessCode": "", **body}):
         await editing.change_recipient(call.runtime, asking(call, document, seen), one.id, members, check)
     return call.go(home(document.id), "recipient-changed" if draft else "corrected")
