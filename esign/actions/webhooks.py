@@ -69,6 +69,11 @@ def check_names(names: tuple[str, ...]) -> None:
         raise Problem("unknown_event", details=unknown)
 
 
+def secret_of(runtime: Runtime, webhook: Webhook) -> str:
+    """What signs for it now."""
+    return runtime.vault.decrypt("webhook", webhook.secret, webhook.id.encode()).decode()
+
+
 async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: Place | None
 ) -> tuple[list[Webhook], Place | None]:

@@ -15,6 +15,7 @@ from esign.actions.documents import Owner
 from esign.actions.sessions import Signed
 from esign.core.document import Actor, Mode, Origin
 from esign.core.user import Act, Session, may
+from esign.entropy import new_token
 from esign.runtime import Runtime
 from esign.web.body import Incoming
 from esign.web.multipart import SentFile
@@ -107,6 +108,7 @@ class Call:
             "here": self.request.url.path,
             "places": self.places,
             "attention": self.attention,
+            "form_name": new_token(),
             "base_url": base,
             "initials": initials,
             "elsewhere": person.elsewhere if person else (),

@@ -7,13 +7,13 @@ from typing import Any, Literal
 from starlette.responses import Response
 
 from esign.actions import webhooks
-from esign.actions.webhooks import Changes
+from esign.actions.webhooks import Changes, Rotated
 from esign.core import delivery as rules
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.webhook import Webhook
 from esign.web.api.webhooks import ChangeWebhook, CreateWebhook
-from esign.web.office import events, paging, seen
+from esign.web.office import events, once, paging, seen
 from esign.web.office.call import Call
 from esign.web.office.forms import EMPTY, Wrong
 from esign.web.validation import check
@@ -93,12 +93,24 @@ def form(call: Call, hook: Webhook | None) -> Response:
 async def create(call: Call) -> Response:
     """The secret is on this answer alone."""
     given = checked(CreateWebhook, call)
-    try:
-        hook, secret = await webhooks.create(
-            call.runtime, call.owner, given.url, tuple(given.events), given.description or None
+
+    async def create(keep: once.Keep) -> Webhook:
+        hook, _ = await webhooks.create(
+            call.runtime,
+            call.owner,
+            given.url,
+            tuple(given.events),
+            given.description or None,
+            lambda tx, made: keep(tx, made[0]),
         )
+        return hook
+
+    try:
+        made = await once.make(call, once.name_for(call), HERE, given.model_dump(mode="json"), create)
     except Problem as problem:
         raise told(problem) from None
+    hook = await webhooks.get(call.runtime, call.owner, made)
+    secret = webhooks.secret_of(call.runtime, hook)
     return call.page("webhook_made", hook=hook, secret=secret, until=None, new=True)
 
 
@@ -192,14 +204,19 @@ async def rotate(call: Call) -> Response:
     hook, given = await one(call), call.form.get("grace", "")
     if given not in map(str, {*GRACES, call.runtime.config.limits.rotation_hours}):
         raise Wrong({"grace": "Choose one of these."})
+
+    async def create(keep: once.Keep) -> Rotated:
+        return await webhooks.rotate(call.runtime, call.owner, hook.id, int(given), keep)
+
     try:
-        rotated = await webhooks.rotate(call.runtime, call.owner, hook.id, int(given))
+        await once.make(call, once.name_for(call, hook.id), f"{HERE}/secret", {"grace": given}, create)
     except Problem as problem:
         if problem.code != "rotation_in_progress":
             raise
         raise Wrong({"grace": "Two secrets sign already. Choose “At once”, or wait."}) from None
-    until = rotated.until if int(given) else None
-    return call.page("webhook_made", hook=hook, secret=rotated.secret, until=until, new=False)
+    hook = await one(call)
+    secret = webhooks.secret_of(call.runtime, hook)
+    return call.page("webhook_made", hook=hook, secret=secret, until=hook.previous_until, new=False)
 
 
 async def ask(call: Call) -> Response:

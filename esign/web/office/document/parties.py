@@ -10,6 +10,7 @@ from esign.core.document import Document, Recipient, Status
 from esign.core.language import LANGUAGES
 from esign.web.api.document_requests import IssueLink, RecipientInput
 from esign.web.api.edit_requests import RecipientChange, checking
+from esign.web.office import once
 from esign.web.office.call import Call
 from esign.web.office.document import possible
 from esign.web.office.document.acts import CONFLICT, ask, asking
@@ -44,8 +45,12 @@ async def add(call: Call) -> Response:
     given = taken(RecipientInput, body)
     recipient = given.to_recipient(call.runtime.clock.now(), call.runtime.vault)
     check = checking(call.runtime.config.limits.fields)
+
+    async def create(keep: once.Keep) -> Recipient:
+        return await editing.add_recipient(call.runtime, asking(call, document), recipient, check, keep)
+
     with telling(call, document, {"accessCode": "", **body}):
-        await editing.add_recipient(call.runtime, asking(call, document), recipient, check)
+        await once.make(call, once.name_for(call), f"{home(document.id)}/recipients", body, create)
     return call.go(home(document.id), "recipient-added")
 
 
