@@ -8,7 +8,7 @@ from esign.actions.drawing import drawn_fields, inks_of
 from esign.actions.logo import printed
 from esign.actions.printing import font_paths
 from esign.actions.upload import sha256_of
-from esign.core import lifecycle
+from esign.core import audit_file, lifecycle
 from esign.core.document import Document, Seal, Status
 from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339
@@ -123,4 +123,5 @@ async def prepare(runtime: Runtime, document: Document, now: Instant) -> SealOrd
         certificate=facts(base_url, document, organisation, trail, pictures, now, logo),
         now=now,
         font_paths=font_paths(runtime),
+        trail=audit_file.write(document.id, trail),
     )
