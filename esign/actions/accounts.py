@@ -113,7 +113,9 @@ async def add_key(
         limit = config.limits.api_keys
         if await accounts.count_active_keys(tx, organisation.id, now) >= limit:
             raise Problem("limit_reached", f"The organisation has {limit} active keys; revoke one first.")
-        if keep is not None:  # first: a secret that was drawn before may be that of a key that is made just now
+        if (
+            keep is not None
+        ):  # first: a secret that was drawn before may be that of a key that is made just now
             await keep(tx, key)
         await accounts.add_key(tx, key, apikey.digest(text))
 

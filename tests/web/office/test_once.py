@@ -33,7 +33,9 @@ async def test_a_copy_a_template_a_recipient_and_a_member_are_made_once(office: 
     assert len((await office.site.api.get(at.split("/")[-1]))["recipients"]) == before + 1
     one, other = await twice(ada, await ada.get("/members"), "/members", role="viewer", **form)
     assert one.to == other.to == "/members?done=invited"
-    again = await ada.post("/members", role="viewer", once=(await ada.get("/members")).value("once"), **form)
+    again = await ada.post(
+        "/members", form | {"role": "viewer", "once": (await ada.get("/members")).value("once")}
+    )
     assert again.wrong().keys() == {"email"}
 
 
