@@ -50,8 +50,9 @@ class SealOrder:
     """A completed document: the prepared file, the values in their places, the facts of the certificate page.
 
     `certificate` is what `typst/certificate.typ` reads without `labels`, `cjk`, `seal` and `verify.qr_svg`, which
-    are added when it is drawn. `font_paths` are folders with further fonts (CJK). `asked` is the level that was wanted
-    where it could not be reached; `authorities` are the hosts that may be asked for a time stamp.
+    are added when it is drawn. `font_paths` are folders with further fonts (CJK). `trail` is the audit trail
+    that is attached; a page made for practice has none. `asked` is the level that was wanted where it could not be
+    reached; `authorities` are the hosts that may be asked for a time stamp.
     """
 
     prepared: bytes
@@ -59,6 +60,7 @@ class SealOrder:
     certificate: Mapping[str, Any]
     now: Instant
     font_paths: tuple[str, ...] = ()
+    trail: bytes | None = None
     level: Level = "B-B"
     asked: Level = "B-B"
     authorities: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ from pyhanko.sign.signers.pdf_byterange import SignatureObject
 from esign.core import timestamp
 from esign.core.credential import Credential
 from esign.core.instant import Instant, to_datetime
-from esign.pdf import certificate, cms, selfcheck
+from esign.pdf import certificate, cms, selfcheck, trail
 from esign.pdf.assemble import assemble
 from esign.pdf.head import Writer, head_of
 from esign.pdf.order import Begun, Sealed, SealFailed, SealOrder, Unsealed
@@ -45,10 +45,10 @@ def begin(order: SealOrder, credential: Credential) -> Begun:
     watermark = words["test_banner"] if facts["mode"] == "test" else None
     revision = assemble(order, page, watermark)
     reason = words["event"]["document.completed"]
-    head = head_of(order.certificate)
+    head = _head(order)
     room = timestamp.LARGEST if order.level == "B-T" else 0
-    document = prepare(revision.pdf, key, order.now, reason, head, room)
-    alone = prepare(page, key, order.now, reason, head, room)
+    document = prepare(revision.pdf, key, order.now, reason, head, order.trail, room)
+    alone = prepare(page, key, order.now, reason, head, order.trail, room)
     selfcheck.check_ink(order.prepared, document.pdf, order.fields)
     pages = revision.document_pages + revision.certificate_pages
     return Begun(document, alone, pages, revision.certificate_pages, head, order.level, order.now)
@@ -71,6 +71,16 @@ def finish(begun: Begun, tokens: Sequence[bytes], credential: Credential) -> Sea
     return Sealed(sealed, alone, begun.page_count, key.sha256, begun.level)
 
 
+def _head(order: SealOrder) -> AuditHead:
+    """Raises `SealFailed` for a trail that was changed where it lies: no seal may vouch for it."""
+    head = head_of(order.certificate, embedded=order.trail is not None)
+    if order.trail is not None and (wrong := trail.fault(order.trail, head)):
+        raise SealFailed(
+            f"The audit trail is not as it was written: {wrong}. `esign verify-audit` tells more."
+        )
+    return head
+
+
 def _facts(order: SealOrder, key: cms.Key) -> dict[str, Any]:
     """The certificate's facts with the seal as it is about to be made."""
     planned = {"level": order.level, "subject": key.name, "sha256": key.sha256, "time": _time(order)}
@@ -84,21 +94,36 @@ def _time(order: SealOrder) -> dict[str, Any]:
     return {"source": "clock", "missed": order.asked != order.level}
 
 
-def sign(pdf: bytes, key: cms.Key, now: Instant, reason: str, head: AuditHead | None = None) -> bytes:
+def sign(
+    pdf: bytes,
+    key: cms.Key,
+    now: Instant,
+    reason: str,
+    head: AuditHead | None = None,
+    attached: bytes | None = None,
+) -> bytes:
     """The file with a seal without time stamp."""
-    return fill(prepare(pdf, key, now, reason, head), key)
+    return fill(prepare(pdf, key, now, reason, head, attached), key)
 
 
 def prepare(
-    pdf: bytes, key: cms.Key, now: Instant, reason: str, head: AuditHead | None = None, room: int = 0
+    pdf: bytes,
+    key: cms.Key,
+    now: Instant,
+    reason: str,
+    head: AuditHead | None = None,
+    attached: bytes | None = None,
+    room: int = 0,
 ) -> Unsealed:
-    """Append the head of the audit trail and an invisible certification signature over the whole file.
+    """Append the audit trail, its head and an invisible certification signature over the whole file.
 
     It forbids every change (DocMDP P=1), and has `room` bytes for a time stamp.
     """
     writer = Writer(io.BytesIO(pdf))
     if head is not None:
         writer.set_head(head)
+    if attached is not None:
+        trail.attach(writer, attached, now)
     embedding = PdfCMSEmbedder(SigFieldSpec(FIELD, on_page=-1)).write_cms(FIELD, writer)
     next(embedding)
     embedding.send(

@@ -3,14 +3,21 @@
 from typing import Literal, TypedDict
 
 Result = Literal["valid", "invalid", "indeterminate", "unsigned"]
+Coverage = Literal["entire_file", "entire_revision", "contiguous", "unclear"]
+Modification = Literal["none", "lta_updates", "form_filling", "annotations", "other"]
+Revocation = Literal["not_revoked", "revoked", "not_checked"]
 
 # What speaks against a signature for good; every other reason leaves it undecided, but for the note on a test.
 CHANGED = "The document was changed after it was signed."
 MISMATCH = "The signature is damaged: it does not match the certificate it names."
 OUTSIDE = "The signature does not cover the whole file: something stands outside of it."
 ADDED = "Something was added to the file after it was signed that the signature does not allow."
+TRAIL = "The audit trail in the file does not lead to the entry that the seal names."
+TOO_EARLY = "A time stamp proves that it was signed before its certificate was valid."
 UNREADABLE = "The signature is damaged and cannot be read."
-AGAINST = (CHANGED, MISMATCH, OUTSIDE, ADDED, UNREADABLE)
+AGAINST = (CHANGED, MISMATCH, OUTSIDE, ADDED, TRAIL, TOO_EARLY, UNREADABLE)
+EXPIRED = "The certificate expired on"  # how two of the doubts begin
+REVOKED = "was revoked on"
 OF_A_TEST = "Sealed with a test certificate: no legal effect."
 
 
@@ -30,6 +37,16 @@ class Timestamp(TypedDict):
     authority: str
 
 
+class DocumentTimestamp(TypedDict):
+    """One over the whole document; `time` is None where it cannot be read."""
+
+    fieldName: str
+    valid: bool
+    trusted: bool
+    time: str | None
+    authority: str
+
+
 class Signature(TypedDict):
     fieldName: str
     signerName: str
@@ -37,8 +54,10 @@ class Signature(TypedDict):
     intact: bool
     valid: bool
     trusted: bool
-    coverage: Literal["entire_file", "entire_revision", "contiguous", "unclear"]
-    modification: Literal["none", "lta_updates", "form_filling", "annotations", "other"]
+    issuedHere: bool
+    revocation: Revocation
+    coverage: Coverage
+    modification: Modification
     timestamp: Timestamp | None
     level: str | None
     certificate: SignerCertificate | None
@@ -46,11 +65,15 @@ class Signature(TypedDict):
 
 
 class AuditHead(TypedDict):
-    """The last entry of the audit trail that the seal vouches for: which document, how many entries, its hash."""
+    """The last entry of the audit trail that the seal vouches for: which document, how many entries, its hash.
+
+    `embedded`: the file holds the trail up to there, and it recomputes.
+    """
 
     documentId: str
     entries: int
     hash: str
+    embedded: bool
 
 
 class Verification(TypedDict):
@@ -61,3 +84,4 @@ class Verification(TypedDict):
     documentId: str | None
     audit: AuditHead | None
     signatures: list[Signature]
+    documentTimestamps: list[DocumentTimestamp]
