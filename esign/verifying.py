@@ -33,7 +33,7 @@ async def verify_file(config: Config, pdf: Path, trust: tuple[Path, ...]) -> Ver
 async def judging(config: Config, trust: tuple[Path, ...] = ()) -> AsyncIterator[Judge]:
     """Trusts this installation's authority, as far as there is one, and the given roots; raises Unreadable."""
     roots = [root for path in trust for root in certificates(path)]
-    own = authority.known_roots(config.storage.data_dir, config.seal.pkcs12, config.seal.secret)
+    own = authority.known_roots(config.storage.data_dir, authority.given(config.seal))
     workers = Workers()
     try:
         yield lambda content: workers.verify(content, roots, SystemClock().now(), own)
