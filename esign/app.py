@@ -39,7 +39,7 @@ from esign.store import folder
 from esign.store.database import FILE, Database, opened
 from esign.store.locks import has_wal_reset_bug, server_lock
 from esign.vault import Vault
-from esign.web import downloads, errors, health, home, reference
+from esign.web import downloads, errors, health, home, logos, reference
 from esign.web.api import ENDPOINTS, V1
 from esign.web.faults import Faults
 from esign.web.guard import Guard
@@ -144,6 +144,7 @@ class App:
                 *office_routes(runtime, pages, uploads),
                 *reference.routes(runtime, pages),
                 *downloads.routes,
+                *logos.routes,
                 *health.routes,
                 pages.assets.route(),
             ],

@@ -72,6 +72,12 @@ WORDS = {
 }
 
 
+IN_THE_FILE = {
+    True: "    the whole trail is in the file as audit.json, and recomputes up to that hash",
+    False: "    the trail itself is not in the file",
+}
+
+
 def show(verification: Verification, as_json: bool) -> str:
     if as_json:
         return json.dumps(verification, indent=2, ensure_ascii=False)
@@ -84,6 +90,7 @@ def show(verification: Verification, as_json: bool) -> str:
     if head := verification["audit"]:
         lines += [
             f"  audit trail of {head['documentId']} up to entry {head['entries']}, its hash {head['hash']}",
+            IN_THE_FILE[head["embedded"]],
             "    compare it with the trail kept where it was sealed: esign verify-audit FILE",
         ]
     return "\n".join(lines)

@@ -19,8 +19,9 @@ HERE = Path(__file__).parent / "typst"
 Kind = Literal["certificate", "overlay", "letters"]
 
 # With a PDF/A standard Typst refuses to write a missing glyph; without one it prints an empty box silently. The
-# certificate keeps its tags when it stands alone; it does not claim PDF/UA, as the seal's widget is not tagged.
-STANDARDS: Mapping[Kind, "typst.PDFStandard"] = {"certificate": "a-2a", "overlay": "a-2b"}
+# certificate keeps its tags when it stands alone, and may hold the trail, an attachment of any kind (PDF/A-3); it
+# does not claim PDF/UA, as the seal's widget is not tagged.
+STANDARDS: Mapping[Kind, "typst.PDFStandard"] = {"certificate": "a-3a", "overlay": "a-2b"}
 
 
 class Overflow(SealFailed):

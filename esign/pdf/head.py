@@ -18,13 +18,14 @@ KEY = "/EsignAudit"
 TEXT = re.compile(r"(doc_[0-9a-z]{1,60}) ([1-9][0-9]{0,8}) ([0-9a-f]{64})")
 
 
-def head_of(certificate: Mapping[str, Any]) -> AuditHead:
+def head_of(certificate: Mapping[str, Any], *, embedded: bool) -> AuditHead:
     """The one that the certificate page prints."""
     chain = certificate["chain"]
     return {
         "documentId": certificate["document"]["id"],
         "entries": chain["entries"],
         "hash": chain["head"],
+        "embedded": embedded,
     }
 
 
@@ -43,11 +44,13 @@ class Writer(IncrementalPdfFileWriter):
 
 
 def read(embedded: EmbeddedPdfSignature) -> AuditHead | None:
-    """What stood in the file when it was signed."""
+    """What stood in the file when it was signed, whether or not the trail is there too."""
     signed = embedded.reader.get_historical_resolver(embedded.signed_revision)
     info = signed.trailer_view.get("/Info")
     if isinstance(info, IndirectObject):
         info = signed.get_object(info.reference)  # its own get_object() would give the newest
     text = info.get(KEY) if isinstance(info, DictionaryObject) else None
     found = TEXT.fullmatch(text) if isinstance(text, str) else None
-    return {"documentId": found[1], "entries": int(found[2]), "hash": found[3]} if found else None
+    if found is None:
+        return None
+    return {"documentId": found[1], "entries": int(found[2]), "hash": found[3], "embedded": False}

@@ -48,7 +48,8 @@ class SealOrder:
     """A completed document: the prepared file, the values in their places, the facts of the certificate page.
 
     `certificate` is what `typst/certificate.typ` reads without `labels`, `cjk`, `seal` and `verify.qr_svg`, which
-    are added when it is drawn. `font_paths` are folders with further fonts (CJK).
+    are added when it is drawn. `font_paths` are folders with further fonts (CJK). `trail` is the audit trail
+    that is attached; a page made for practice has none.
     """
 
     prepared: bytes
@@ -56,6 +57,7 @@ class SealOrder:
     certificate: Mapping[str, Any]
     now: Instant
     font_paths: tuple[str, ...] = ()
+    trail: bytes | None = None
     level: str = "B-B"
 
 

@@ -9,7 +9,7 @@ from pyhanko.sign.signers.pdf_byterange import SignatureObject
 
 from esign.core.credential import Credential
 from esign.core.instant import Instant, to_datetime
-from esign.pdf import certificate, cms, selfcheck
+from esign.pdf import certificate, cms, selfcheck, trail
 from esign.pdf.assemble import assemble
 from esign.pdf.head import Writer, head_of
 from esign.pdf.order import Sealed, SealFailed, SealOrder
@@ -35,14 +35,24 @@ def seal(order: SealOrder, credential: Credential) -> Sealed:
     watermark = words["test_banner"] if facts["mode"] == "test" else None
     revision = assemble(order, page, watermark)
     reason = words["event"]["document.completed"]
-    head = head_of(order.certificate)
-    sealed = sign(revision.pdf, key, order.now, reason, head)
-    alone = sign(page, key, order.now, reason, head)
+    head = _head(order)
+    sealed = sign(revision.pdf, key, order.now, reason, head, order.trail)
+    alone = sign(page, key, order.now, reason, head, order.trail)
     page_count = revision.document_pages + revision.certificate_pages
     selfcheck.check(sealed, page_count, credential.anchor_der, order.now, head)
     selfcheck.check(alone, revision.certificate_pages, credential.anchor_der, order.now, head)
     selfcheck.check_ink(order.prepared, sealed, order.fields)
     return Sealed(sealed, alone, page_count, key.sha256, LEVEL)
+
+
+def _head(order: SealOrder) -> AuditHead:
+    """Raises `SealFailed` for a trail that was changed where it lies: no seal may vouch for it."""
+    head = head_of(order.certificate, embedded=order.trail is not None)
+    if order.trail is not None and (wrong := trail.fault(order.trail, head)):
+        raise SealFailed(
+            f"The audit trail is not as it was written: {wrong}. `esign verify-audit` tells more."
+        )
+    return head
 
 
 def _facts(order: SealOrder, key: cms.Key) -> dict[str, Any]:
@@ -51,14 +61,23 @@ def _facts(order: SealOrder, key: cms.Key) -> dict[str, Any]:
     return {**order.certificate, "seal": planned}
 
 
-def sign(pdf: bytes, key: cms.Key, now: Instant, reason: str, head: AuditHead | None = None) -> bytes:
-    """Append the head of the audit trail and an invisible certification signature over the whole file.
+def sign(
+    pdf: bytes,
+    key: cms.Key,
+    now: Instant,
+    reason: str,
+    head: AuditHead | None = None,
+    attached: bytes | None = None,
+) -> bytes:
+    """Append the audit trail, its head and an invisible certification signature over the whole file.
 
     It forbids every change (DocMDP P=1).
     """
     writer = Writer(io.BytesIO(pdf))
     if head is not None:
         writer.set_head(head)
+    if attached is not None:
+        trail.attach(writer, attached, now)
     embedding = PdfCMSEmbedder(SigFieldSpec(FIELD, on_page=-1)).write_cms(FIELD, writer)
     next(embedding)
     embedding.send(

@@ -9,8 +9,9 @@ CHANGED = "The document was changed after it was signed."
 MISMATCH = "The signature is damaged: it does not match the certificate it names."
 OUTSIDE = "The signature does not cover the whole file: something stands outside of it."
 ADDED = "Something was added to the file after it was signed that the signature does not allow."
+TRAIL = "The audit trail in the file does not lead to the entry that the seal names."
 UNREADABLE = "The signature is damaged and cannot be read."
-AGAINST = (CHANGED, MISMATCH, OUTSIDE, ADDED, UNREADABLE)
+AGAINST = (CHANGED, MISMATCH, OUTSIDE, ADDED, TRAIL, UNREADABLE)
 OF_A_TEST = "Sealed with a test certificate: no legal effect."
 
 
@@ -46,11 +47,15 @@ class Signature(TypedDict):
 
 
 class AuditHead(TypedDict):
-    """The last entry of the audit trail that the seal vouches for: which document, how many entries, its hash."""
+    """The last entry of the audit trail that the seal vouches for: which document, how many entries, its hash.
+
+    `embedded`: the file holds the trail up to there, and it recomputes.
+    """
 
     documentId: str
     entries: int
     hash: str
+    embedded: bool
 
 
 class Verification(TypedDict):

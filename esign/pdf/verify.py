@@ -10,6 +10,7 @@ import io
 from collections.abc import Sequence
 from datetime import datetime
 from operator import itemgetter
+from typing import Literal
 
 import pikepdf
 from asn1crypto import x509
@@ -27,9 +28,10 @@ from pyhanko_certvalidator import ValidationContext
 from esign.core.credential import TEST_MARK
 from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339, to_datetime
-from esign.pdf import head, reasons
+from esign.pdf import head, reasons, trail
 from esign.pdf.verification import (
     OF_A_TEST,
+    TRAIL,
     UNREADABLE,
     AuditHead,
     Result,
@@ -116,6 +118,9 @@ def _judged(embedded: EmbeddedPdfSignature, roots: Sequence[x509.Certificate], n
     signer = reasons.name(certificate.subject)
     modification = reasons.MODIFICATION.get(status.modification_level, "other")
     against = reasons.against(embedded, status, modification)
+    vouched = None if against else _vouched(embedded)
+    if vouched is False:
+        against.append(TRAIL)
     doubts = reasons.doubts(status, certificate, modification, now)
     notes = [OF_A_TEST] if TEST_MARK in signer else []
     result: Result = "invalid" if against else "indeterminate" if doubts else "valid"
@@ -138,8 +143,17 @@ def _judged(embedded: EmbeddedPdfSignature, roots: Sequence[x509.Certificate], n
             },
         ),
         reasons.anchor(status),
-        None if against else head.read(embedded),
+        vouched or None,
     )
+
+
+def _vouched(embedded: EmbeddedPdfSignature) -> AuditHead | Literal[False] | None:
+    """The head of an audit trail under the signature; False where the trail beside it is not the one it ends."""
+    found = head.read(embedded)
+    held = trail.read(embedded) if found else None
+    if found is None or held is None:
+        return found
+    return False if trail.fault(held, found) else {**found, "embedded": True}
 
 
 def _unreadable(field_name: str) -> Judgement:

@@ -1,5 +1,6 @@
 import hashlib
 import io
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -191,9 +192,30 @@ async def test_the_head_in_the_sealed_files_is_the_one_after_the_last_recipient_
     for variant in ("sealed", "certificate"):
         content = await site.bytes_of(signed["id"], variant)
         told = await site.ok("POST", "/verify", {"file": b64(content)})
-        expected = {"documentId": signed["id"], "entries": last + 1, "hash": entries[last]["hash"]}
+        expected = {
+            "documentId": signed["id"],
+            "entries": last + 1,
+            "hash": entries[last]["hash"],
+            "embedded": True,
+        }
         assert told["audit"] == expected and entries[last + 1]["type"] == "document.completed"
         assert await auditing.against_file(site.runtime.db, await judged(site, content)) is None
+
+
+async def test_the_sealed_files_carry_the_trail_up_to_there_as_the_api_tells_it(
+    site: Site, signed: Any
+) -> None:
+    entries = await site.trail(signed["id"])
+    for variant in ("sealed", "certificate"):
+        with pikepdf.open(io.BytesIO(await site.bytes_of(signed["id"], variant))) as pdf:
+            [(name, file)] = pdf.attachments.items()
+            held = json.loads(file.get_file().read_bytes())
+        assert name == "audit.json"
+        assert (
+            held["data"] == entries[: held["entries"]]
+            and entries[held["entries"] - 1]["hash"] == held["head"]
+        )
+        assert verify(held["documentId"], held["data"]) == held["head"]  # with nothing but the file
 
 
 async def test_a_trail_written_anew_with_the_application_key_does_not_fit_the_sealed_file(site: Site) -> None:

@@ -67,7 +67,7 @@ VERIFICATION: Json = {
     "pageCount": 3,
     "issuedHere": True,
     "documentId": DOCUMENT_ID,
-    "audit": {"documentId": DOCUMENT_ID, "entries": 9, "hash": HEAD},
+    "audit": {"documentId": DOCUMENT_ID, "entries": 9, "hash": HEAD, "embedded": True},
     "signatures": [
         {
             "fieldName": "Seal",

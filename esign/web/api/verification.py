@@ -65,6 +65,7 @@ class AuditHeadReply(Verdict):
     document_id: str
     entries: int
     hash: str
+    embedded: bool
 
 
 class VerificationReply(Verdict):

@@ -347,6 +347,7 @@ MEMBERS: Mapping[str, str] = {
     "VerificationReply.audit": "The entry of the audit trail that the seal was made over, as the file itself says it.",
     "AuditHeadReply.entries": "How many entries the trail had.",
     "AuditHeadReply.hash": "`hash` of the last of them.",
+    "AuditHeadReply.embedded": "Whether the file holds that trail as its attachment `audit.json`; it then recomputes.",
     "documentId": "The document of your organisation that it is the file of.",
     "signatures": "One verdict for each signature.",
     "fieldName": "The name of the signature field in the file.",

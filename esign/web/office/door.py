@@ -38,6 +38,7 @@ WRONG_PASSWORD = "This is not your password."  # noqa: S105  (a sentence)
 UNPROCESSABLE = 422
 REDIRECTS = range(300, 400)
 OF_THE_FILE = ("request_too_large", "rate_limited")
+FRAME = 64 * 2**10  # bytes of a form around its file
 STRANGERS = "strangers"  # who share a few places among the uploads
 
 
@@ -47,7 +48,8 @@ class Line:
 
     `fresh`: their password was given a moment ago, or is asked for again. `again`: the page that shows the form with
     what is wrong. `takes`: a plain form, or a large one, with a row for each recipient or with files, which is not
-    read before it is clear who sends it. `policy`: how often it may be sent from one address.
+    read before it is clear who sends it. `policy`: how often it may be sent from one address. `mib`: how large
+    its file may be, where that is less than a document.
     """
 
     method: str
@@ -58,6 +60,7 @@ class Line:
     again: Handler | None = None
     takes: Literal["form", "rows", "files"] = "form"
     policy: str | None = None
+    mib: int | None = None
 
     @property
     def of_a_place(self) -> bool:
@@ -103,7 +106,7 @@ class Door:
             return await self._admitted(line, call)
         if line.policy is not None:
             self._count(line.policy, call)
-        limit = self.runtime.config.limits.body_mib * 2**20
+        limit = self.runtime.config.limits.body_mib * 2**20 if line.mib is None else line.mib * 2**20 + FRAME
         async with self.uploads.place(call.person.user.id if call.person else STRANGERS) as place:
             call.incoming = Incoming(call.request.scope, call.request.receive)
             sent = await forms.read_files(call.incoming, limit, place)
@@ -125,7 +128,7 @@ class Door:
         if line.takes != "files" or line.again is None or problem.code not in OF_THE_FILE:
             return fault(call, problem)
         limits = self.runtime.config.limits
-        too_large = f"The file is too large: up to {limits.file_mib} MB can be sent."
+        too_large = f"The file is too large: up to {line.mib or limits.file_mib} MB can be sent."
         call.wrong = {"file": problem.message if problem.code == "rate_limited" else too_large}
         answer = await line.again(call)
         answer.status_code = problem.status
@@ -177,7 +180,7 @@ class Door:
         given = call.form.pop(PROOF, None)
         if call.signed.session.is_fresh(self.runtime.clock.now()):
             return None
-        if line.method == "GET":
+        if line.method == "GET" or line.takes == "files":  # a file cannot wait in a page
             return call.go(f"/confirm?{urlencode({'next': address(call.request)})}")
         if given is not None:
             try:

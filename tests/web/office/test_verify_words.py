@@ -11,6 +11,7 @@ from esign.pdf.verification import (
     CHANGED,
     MISMATCH,
     OUTSIDE,
+    TRAIL,
     UNREADABLE,
     Result,
     Signature,
@@ -104,6 +105,7 @@ def test_a_seal_without_any_time_says_so() -> None:
         (MISMATCH, "Not a genuine seal"),
         (OUTSIDE, "Not covered as a whole"),
         (ADDED, "Changed after it was sealed"),
+        (TRAIL, "The audit trail in it is not genuine"),
         (UNREADABLE, "The seal is damaged"),
     ],
 )
@@ -116,7 +118,7 @@ def test_each_reason_against_a_seal_has_its_words(reason: str, title: str) -> No
 
 
 def test_there_are_words_for_every_reason_against_a_seal() -> None:
-    assert len(AGAINST) == 5, "a new one wants its words and its row above"
+    assert len(AGAINST) == 6, "a new one wants its words and its row above"
 
 
 def test_a_doubt_of_any_other_kind_is_told_in_its_own_words() -> None:

@@ -13,6 +13,7 @@ from esign.pdf.verification import (
     MISMATCH,
     OF_A_TEST,
     OUTSIDE,
+    TRAIL,
     UNREADABLE,
     Result,
     Signature,
@@ -47,6 +48,7 @@ AGAINST_IN_WORDS = {
     MISMATCH: ("The seal is not genuine:", "it does not match the certificate that it names."),
     OUTSIDE: ("A part of the file is not covered", "by the seal, and may have been put there by anybody."),
     ADDED: ("Something was added", "after the file was sealed that the seal does not allow."),
+    TRAIL: ("The audit trail in the file is not the one", "that the seal vouches for."),
     UNREADABLE: ("The seal is damaged", "and cannot be read, so it proves nothing."),
 }
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from esign.core.document import Mode
 from esign.core.instant import Instant, parse
-from esign.pdf.verification import ADDED, CHANGED, MISMATCH, OUTSIDE, Signature, Verification
+from esign.pdf.verification import ADDED, CHANGED, MISMATCH, OUTSIDE, TRAIL, Signature, Verification
 from esign.store.records import Record
 from esign.web.office.verify.seals import Seal
 from esign.web.office.verify.texts import moment
@@ -66,6 +66,12 @@ def invalid(signature: Signature, seal: Seal) -> Verdict:
         return Verdict("bad", "Changed after it was sealed", f"Something was added to the file{since}. {ASK}")
     if OUTSIDE in reasons:
         return Verdict("bad", "Not covered as a whole", f"A part of the file stands outside the seal. {ASK}")
+    if TRAIL in reasons:
+        return Verdict(
+            "bad",
+            "The audit trail in it is not genuine",
+            f"It is not the one that the seal vouches for. {ASK}",
+        )
     return Verdict(
         "bad", "The seal is damaged", f"Whether the content was changed as well cannot be told. {ASK}"
     )
