@@ -71,6 +71,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         now = clock.now()
         keyring = authority.Keyring(data, config.organisation.name, now, authority.given(config.seal))
         certificates.tell(keyring.authority)
+        trusted = authority.trusted_roots(config.seal.trust)
         safe = vault.load_or_make(data / "app.key")
         db = await stack.enter_async_context(opened(data / FILE))
         await accounts.ensure_organisation(db, config, now)
@@ -90,6 +91,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             credentials=keyring.credentials,
             bell=Bell(),
             boot=new_id("boot", now),
+            trusted=trusted,
         )
 
 

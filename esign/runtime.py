@@ -22,7 +22,8 @@ from esign.vault import Vault
 class Runtime:
     """`boot` names this run: leases of another one end at the start; `bell` wakes the workers after a commit.
 
-    `credentials` are those of the keyring, which changes them in place.
+    `credentials` are those of the keyring, which changes them in place; `roots` are the authorities of this
+    installation, `trusted` those of others that the configuration names (DER).
     """
 
     config: Config
@@ -36,6 +37,7 @@ class Runtime:
     credentials: Mapping[Mode, Credential]
     bell: Bell
     boot: str
+    trusted: tuple[bytes, ...] = ()
     requests: Tally = field(default_factory=Tally)
     passwords: Passwords = field(default_factory=Passwords)
 

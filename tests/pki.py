@@ -94,15 +94,14 @@ def a_seal(
     first: datetime = MADE,
     last: datetime = MADE + 3 * YEAR,
     usage: Sequence[str] = ("digital_signature", "content_commitment"),
-    purposes: Sequence[x509.ObjectIdentifier] = (),
-    ca: bool = False,
+    extensions: tuple[x509.ExtensionType, ...] = (),
 ) -> Issued:
     key = a_key(kind)
     every = (
         "digital_signature content_commitment key_encipherment data_encipherment key_agreement key_cert_sign"
         " crl_sign encipher_only decipher_only"
     )
-    made = (
+    builder = (
         x509.CertificateBuilder(
             authority.certificate.subject, _named(name), key.public_key(), x509.random_serial_number()
         )
@@ -110,9 +109,7 @@ def a_seal(
         .not_valid_after(last)
         .add_extension(x509.KeyUsage(**{use: use in usage for use in every.split()}), critical=True)
     )
-    if purposes:
-        made = made.add_extension(x509.ExtendedKeyUsage(purposes), critical=False)
-    if ca:
-        made = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-    certificate = made.sign(authority.key, SHA256())
+    for extension in extensions:
+        builder = builder.add_extension(extension, critical=False)
+    certificate = builder.sign(authority.key, SHA256())
     return Issued(key, certificate, (authority.certificate, *authority.issuers))

@@ -72,9 +72,10 @@ def found(issued: Issued, now: int = NOW) -> Findings:
 
 # ---------- what a certificate may be ----------
 
-SERVERS = (ExtendedKeyUsageOID.SERVER_AUTH,)
-BOTH = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH)
-MIXED = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.EMAIL_PROTECTION)
+SERVERS = (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]),)
+BOTH = (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]),)
+MIXED = (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.EMAIL_PROTECTION]),)
+CA = (x509.BasicConstraints(ca=True, path_length=None),)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ MIXED = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.EMAIL_PROTECTION)
         a_seal(MIDDLE, "rsa"),
         a_seal(MIDDLE, usage=("digital_signature",)),
         a_seal(MIDDLE, usage=("content_commitment",)),
-        a_seal(MIDDLE, purposes=MIXED),
+        a_seal(MIDDLE, extensions=MIXED),
     ],
 )
 def test_a_good_pair_has_nothing_against_it(issued: Issued) -> None:
@@ -97,18 +98,18 @@ def test_a_good_pair_has_nothing_against_it(issued: Issued) -> None:
         (a_seal(ROOT, "rsa1024"), "seal.key holds a weak key, RSA with 1024 bits", "use RSA with 2048 bits"),
         (a_seal(ROOT, "p192"), "seal.key holds a weak key, on the curve secp192r1", "use RSA with 2048 bits"),
         (a_seal(ROOT, "k256"), "seal.key holds a key that cannot seal", "use RSA with 2048 bits"),
-        (a_seal(ROOT, ca=True), "is that of a certification authority (CA:TRUE)", "made with CA:FALSE"),
+        (a_seal(ROOT, extensions=CA), "is that of a certification authority (CA:TRUE)", "made with CA:FALSE"),
         (
             a_seal(ROOT, usage=("key_encipherment",)),
             "its key usage names neither digitalSignature nor nonRepudiation",
             "set seal.certificate to another one, issued for signing documents",
         ),
         (
-            a_seal(ROOT, purposes=SERVERS),
+            a_seal(ROOT, extensions=SERVERS),
             "is for TLS servers alone (extended key usage)",
             "set seal.certificate to another one, issued for signing documents",
         ),
-        (a_seal(ROOT, purposes=BOTH), "is for TLS clients and TLS servers alone", "issued for signing"),
+        (a_seal(ROOT, extensions=BOTH), "is for TLS clients and TLS servers alone", "issued for signing"),
     ],
 )
 def test_what_forbids_a_seal_is_told_with_its_remedy(issued: Issued, said: str, remedy: str) -> None:
@@ -178,7 +179,7 @@ def test_an_issuer_that_has_expired_is_told() -> None:
 
 def test_everything_is_told_at_once() -> None:
     bad = a_seal(
-        MIDDLE, "rsa1024", last=MADE + timedelta(days=9), usage=("key_agreement",), purposes=SERVERS, ca=True
+        MIDDLE, "rsa1024", last=MADE + timedelta(days=9), usage=("key_agreement",), extensions=SERVERS + CA
     )
     pair = Material(bad.key, bad.certificate)
     told = examine(pair, to_datetime(NOW), SOURCE)
@@ -194,7 +195,7 @@ def load_pkcs12(folder: Path, content: bytes, passphrase: str | None = "right") 
 
 
 def test_all_problems_of_a_configured_file_stand_in_one_message(tmp_path: Path) -> None:
-    bad = a_seal(ROOT, "rsa1024", purposes=SERVERS)
+    bad = a_seal(ROOT, "rsa1024", extensions=SERVERS)
     with pytest.raises(
         AuthorityError, match=r"weak key.*TLS servers alone.*set seal\.pkcs12 to another one"
     ) as error:

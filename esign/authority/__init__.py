@@ -12,6 +12,8 @@ Decisions:
   the reason is told. Of those that are no longer used the certificates are kept, without their keys (`used`).
 - What is configured comes before what was uploaded, and that before what is made (`standing`): a file of configuration
   is meant to decide. What was not made here passes the same checks (`checks`), which tell every problem at once.
+- The system's trust store counts only where it is asked for (`trusted`): its roots vouch for names of web servers, and
+  hardly one of them for whoever signs documents.
 - `Keyring` is what a running program holds; it takes without a restart what was renewed, uploaded or put in the files.
 """
 
@@ -19,6 +21,7 @@ from esign.authority.checks import AuthorityError, Findings, Material, Notice, S
 from esign.authority.given import Given, given
 from esign.authority.keyring import Keyring
 from esign.authority.standing import Authority, known_roots, load_or_make
+from esign.authority.trusted import trusted_roots
 
 __all__ = [
     "Authority",
@@ -33,4 +36,5 @@ __all__ = [
     "given",
     "known_roots",
     "load_or_make",
+    "trusted_roots",
 ]
