@@ -178,6 +178,16 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
             ["mail.from", "\\u000d\\u000a", "one address"],
         ),
         ("[seal]\npassphrase = 'x'\n", ["seal.pkcs12: not set", "seal.passphrase"]),
+        ("[seal]\ncertificate = 'esign.toml'\n", ["seal.key: not set", "because seal.certificate is set"]),
+        ("[seal]\nkey = 'esign.toml'\n", ["seal.certificate: not set", "because seal.key is set"]),
+        (
+            "[seal]\npkcs12 = 'esign.toml'\nkey = 'esign.toml'\n",
+            ["seal.pkcs12: found together with seal.key; allowed is one of them"],
+        ),
+        (
+            "[seal]\npkcs12 = 'esign.toml'\ncertificate = 'esign.toml'\n",
+            ["seal.pkcs12: found together with seal.certificate; allowed is one of them"],
+        ),
         ("[seal]\npkcs12 = 'none.p12'\n", ["seal.pkcs12", "a file that exists"]),
         ("[seal]\nfont_paths = ['none']\n", ["seal.font_paths", "a folder that exists"]),
         ("[seal]\nlevel = 'B-LT'\n", ["seal.level", '"B-B" or "B-T"']),

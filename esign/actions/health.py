@@ -64,6 +64,11 @@ async def signer(runtime: Runtime, reads: bool) -> str:
     return "no time stamps" if waits else "ok"
 
 
+def warnings(runtime: Runtime) -> list[str]:
+    """What will have to be done, while everything still works."""
+    return [notice.brief for notice in runtime.keyring.authority.notices]
+
+
 async def mailer(runtime: Runtime) -> str:
     """The mail server takes mails: one that a single address refuses for now is none of its faults."""
     stuck = await outbox.is_stuck(runtime.db, "mail", REFUSED)
