@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from esign.core.language import LANGUAGES
+from tests.browser.conftest import ARGS, CHROMIUM
 from tests.mail.samples import letters
 
 ENDS = """cell => {
@@ -16,13 +17,12 @@ ENDS = """cell => {
   return { left, right };
 }"""
 SHOTS = os.environ.get("ESIGN_SHOTS")
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGS)
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
         yield opened
         opened.close()
 
