@@ -78,7 +78,7 @@ def test_without_the_right_to_install_the_missing_programs_are_named(machine: Pa
     command(machine, "id", "#!/bin/sh\necho 1000\n")
     ran = run(machine, "test")
     assert ran.returncode == 1
-    assert "sudo apt install chromium poppler-utils" in ran.stderr
+    assert "sudo apt install chromium chromium-headless-shell poppler-utils" in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
 
 

@@ -25,8 +25,10 @@ ARGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--font-render-hinting=none",  # letters stand where they would on a device with many dots
 ]
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = "/usr/bin/chromium-headless-shell"  # the engine without a window system: half the work
+WHOLE_CHROMIUM = "/usr/bin/chromium"  # for what the shell leaves out
 LEFT = "net::ERR_ABORTED"  # the page was left before it came: no fault of what is fetched at leisure or outlives it
 AT_LEISURE = ("/pages.js", "/zoom.js", "/mark.svg", "/draft")  # beside pictures
 

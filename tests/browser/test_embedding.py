@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, Route, expect, sync_playwright
 
-from tests.browser.conftest import ARGS, CHROMIUM, Visits
+from tests.browser.conftest import ARGS, WHOLE_CHROMIUM, Visits
 from tests.browser.embedder import Pages, another_site
 from tests.browser.stage import Stage, a_stage
 from tests.journeys.api import a_request
@@ -31,7 +31,7 @@ KEEPING = """<!doctype html><meta charset="utf-8"><title>An application</title><
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=[*ARGS, "--test-third-party-cookie-phaseout"]
+            executable_path=WHOLE_CHROMIUM, args=[*ARGS, "--test-third-party-cookie-phaseout"]
         )
         yield opened
         opened.close()

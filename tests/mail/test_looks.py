@@ -14,6 +14,7 @@ from esign.core.language import LANGUAGES
 from esign.mail.letters import invitation
 from esign.mail.sheet import Inline
 from esign.web.signing.handoff import data_url
+from tests.browser.conftest import ARGS, CHROMIUM
 from tests.logos import TEAL, file_of
 from tests.mail.samples import HEAD, INVITATION, letters
 
@@ -24,13 +25,12 @@ ENDS = """cell => {
   return { left, right };
 }"""
 SHOTS = os.environ.get("ESIGN_SHOTS")
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGS)
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
         yield opened
         opened.close()
 
