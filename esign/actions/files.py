@@ -44,6 +44,12 @@ async def describe(runtime: Runtime, owner: Owner, document_id: str, variant: st
 async def read(runtime: Runtime, file: FileOf, actor: Actor, origin: Origin) -> bytes:
     """The bytes; that they were handed out is part of the audit trail."""
     content = await blobs.get(runtime.db, file.sha256)
+    await note(runtime, file, actor, origin)
+    return content
+
+
+async def note(runtime: Runtime, file: FileOf, actor: Actor, origin: Origin) -> None:
+    """That it is handed out, in the audit trail; raises `not_found` for a document that is gone."""
     now = runtime.clock.now()
     fact = Event("document.downloaded", now, actor, origin=origin, data={"variant": file.variant})
 
@@ -51,7 +57,6 @@ async def read(runtime: Runtime, file: FileOf, actor: Actor, origin: Origin) -> 
         await outcomes.enter(tx, file.document.id, fact, runtime.vault)
 
     await runtime.db.write(write)
-    return content
 
 
 def hash_of(document: Document, variant: str) -> str:

@@ -1,24 +1,29 @@
-"""The files of several documents as one ZIP, made while it is sent: one file is in memory at a time."""
+"""The files of several documents as one ZIP, made while it is sent: a MiB of them is in memory at a time.
+
+Each is read twice, first for its check sum, which stands before it so that whoever unpacks a stream knows it.
+"""
 
 import asyncio
-import io
-import zipfile
+import hashlib
+import zlib
 from collections.abc import AsyncIterator, Sequence
-from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from esign.actions import documents, files
 from esign.actions.documents import Owner
 from esign.actions.files import FileOf
+from esign.core.archive import Entry, directory
 from esign.core.document import Actor, Origin, Status
 from esign.core.errors import Problem
 from esign.core.filename import distinct, portable
 from esign.core.instant import to_datetime
 from esign.runtime import Runtime
 from esign.store import blobs
+from esign.store.database import Reader
 
 MOST_BYTES = 2**30
 NOTE = "Not included.txt"
+LOST = "These files were deleted or damaged while the archive was made:"
 
 
 async def describe(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list[FileOf]:
@@ -42,48 +47,35 @@ async def pack(
 
     What was deleted or damaged meanwhile is named in a text at the end: the rest has left by then.
     """
-    pipe, missing = Pipe(), []
-    archive = zipfile.ZipFile(pipe, "w", zipfile.ZIP_STORED)
+    entries, missing, sent = list[Entry](), list[str](), 0
     names = distinct([NOTE, *(portable(file.name) for file in wanted)])[1:]
     for file, name in zip(wanted, names, strict=True):
         try:
-            content = await files.read(runtime, file, actor, origin)
+            size, crc = await measured(runtime.db, file.sha256)
+            await files.note(runtime, file, actor, origin)
         except (Problem, blobs.Missing):
             missing.append(f"{name}: {file.document.title}\r\n")
             continue
         at = to_datetime(file.document.updated_at).astimezone(ZoneInfo(zone))
-        await asyncio.to_thread(archive.writestr, entry(name, at), content)
-        yield pipe.drain()
+        entries.append(entry := Entry(name, at, size, crc, sent))
+        yield entry.head()
+        sent += len(entry.head()) + size
+        async for piece in blobs.pieces(runtime.db, file.sha256):
+            yield piece
     if missing:
-        text = "These files were deleted or damaged while the archive was made:\r\n\r\n" + "".join(missing)
-        archive.writestr(entry(NOTE, to_datetime(runtime.clock.now())), text.encode())
-    archive.close()
-    yield pipe.drain()
+        text = f"{LOST}\r\n\r\n{''.join(missing)}".encode()
+        entries.append(Entry(NOTE, to_datetime(runtime.clock.now()), len(text), zlib.crc32(text), sent))
+        yield entries[-1].head() + text
+        sent += len(entries[-1].head()) + len(text)
+    yield directory(entries, sent)
 
 
-def entry(name: str, at: datetime) -> zipfile.ZipInfo:
-    """A plain file that its owner may read and write."""
-    made = zipfile.ZipInfo(name, at.timetuple()[:6])
-    made.external_attr = 0o644 << 16
-    return made
-
-
-class Pipe(io.BytesIO):
-    """Holds what was not handed on yet: an archive goes back to the head of a file, never further."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._gone = 0
-
-    def tell(self) -> int:
-        return self._gone + super().tell()
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._gone + super().seek(offset - self._gone if whence == io.SEEK_SET else offset, whence)
-
-    def drain(self) -> bytes:
-        content = self.getvalue()
-        self._gone += len(content)
-        super().seek(0)
-        self.truncate()
-        return content
+async def measured(reader: Reader, sha256: str) -> tuple[int, int]:
+    """Size and CRC-32 of a content, its hash checked; raises Missing."""
+    size, crc, found = 0, 0, hashlib.sha256()
+    async for piece in blobs.pieces(reader, sha256):
+        size, crc = size + len(piece), await asyncio.to_thread(zlib.crc32, piece, crc)
+        await asyncio.to_thread(found.update, piece)
+    if found.hexdigest() != sha256:
+        raise blobs.Missing(f"stored content {sha256} is missing or was changed")
+    return size, crc

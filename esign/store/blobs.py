@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from esign.core.instant import Instant
 from esign.store.database import Reader, Row, Transaction
@@ -58,6 +58,18 @@ async def get(reader: Reader, sha256: str) -> bytes:
     if found != sha256:
         raise Missing(f"stored content {sha256} is missing or was changed; restore the data from a backup")
     return content
+
+
+async def pieces(reader: Reader, sha256: str) -> AsyncIterator[bytes]:
+    """The content a chunk at a time, its hash not checked; nothing where there is none."""
+    number = 0
+    while row := await reader.one(
+        "SELECT content FROM blob_chunk WHERE sha256 = :sha256 AND number = :number",
+        sha256=sha256,
+        number=number,
+    ):
+        yield row["content"]
+        number += 1
 
 
 def whole(chunks: Sequence[Row]) -> tuple[bytes, str]:

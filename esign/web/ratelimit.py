@@ -114,7 +114,7 @@ class Uploads:
 
 
 class Place:
-    """A place among the uploads of a key and of all keys."""
+    """A place among the uploads of a key and of all keys, or among the downloads of a person."""
 
     def __init__(self, rooms: Sequence[asyncio.Semaphore], patience: float) -> None:
         self._rooms = rooms

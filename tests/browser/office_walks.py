@@ -222,6 +222,8 @@ OFFICE: dict[str, Walk] = {
     "office-defaults": at("/settings/defaults"),
     "office-outbox": at("/settings/outbox"),
     "office-usage": at("/settings/usage"),
+    "office-events": at("/settings/events"),
+    "office-plan": at("/settings/plan"),
     "office-seal": at("/settings/seal"),
     "office-verify": verify,
     "office-webhooks": at("/settings/webhooks"),

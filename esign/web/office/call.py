@@ -22,6 +22,7 @@ from esign.web.multipart import SentFile
 from esign.web.office.tries import Tries
 from esign.web.office.words import COUNTED, DONE, Times, said
 from esign.web.pages import Pages
+from esign.web.ratelimit import Uploads
 from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.page import initials
 
@@ -37,7 +38,7 @@ class Call:
     """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one.
 
     `incoming` is a body that brings files; `attention`: how many documents need some; `places`: the pages that there
-    are.
+    are; `packing`: the places of archives that are under way.
     """
 
     request: Request
@@ -53,6 +54,7 @@ class Call:
     cookie: str | None = None
     attention: int = 0
     places: frozenset[str] = frozenset()
+    packing: Uploads = field(default_factory=Uploads)
 
     @property
     def signed(self) -> Signed:

@@ -10,7 +10,7 @@ from esign.actions import deliveries
 from esign.actions.deliveries import Log
 from esign.core.delivery import DELAYS, DeliveryStatus
 from esign.core.errors import Problem
-from esign.core.instant import DAY
+from esign.core.instant import DAY, Instant
 from esign.core.signature import USER_AGENT
 from esign.core.webhook import Webhook
 from esign.web.api.deliveries import present_attempt
@@ -110,19 +110,28 @@ async def show_recover(call: Call) -> Response:
 
 
 async def recover(call: Call) -> Response:
-    hook, now, text = await one(call), call.runtime.clock.now(), call.form.get("since", "")
-    if not text:
+    hook, now = await one(call), call.runtime.clock.now()
+    if not call.form.get("since", ""):
         raise Wrong({"since": EMPTY})
+    since = moment(call, "since", now)
+    until = moment(call, "until", now) if call.form.get("until", "") else now
+    if until < since:
+        raise Wrong({"until": "This is before the time above."})
     try:
-        since = dates.moment_of(text, call.signed.organisation.time_zone)
-    except (ValueError, OverflowError):
-        raise Wrong({"since": "Write the time like 2026-11-22T05:35."}) from None
-    if since > now:
-        raise Wrong({"since": "This time has not come yet."})
-    try:
-        queued = await deliveries.recover(call.runtime, call.owner, hook.id, since, now)
+        queued = await deliveries.recover(call.runtime, call.owner, hook.id, since, until)
     except Problem as problem:
         if problem.code != "webhook_disabled":
             raise
         raise Wrong({"": "The webhook is switched off. Switch it on first."}) from None
     return call.go(f"{HERE}/{hook.id}?queued={queued}")
+
+
+def moment(call: Call, name: str, now: Instant) -> Instant:
+    """The time that a field of the form holds; raises `Wrong` for none, and for one that has not come."""
+    try:
+        at = dates.moment_of(call.form[name], call.signed.organisation.time_zone)
+    except (ValueError, OverflowError):
+        raise Wrong({name: "Write the time like 2026-11-22T05:35."}) from None
+    if at > now:
+        raise Wrong({name: "This time has not come yet."})
+    return at

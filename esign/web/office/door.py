@@ -76,10 +76,13 @@ class Door:
     uploads: Uploads
     windows: Windows
     places: frozenset[str]
+    packing: Uploads
 
     def open(self, line: Line) -> Route:
         async def answer(request: Request) -> Response:
-            call = Call(request, self.runtime, self.pages, self.tries, places=self.places)
+            call = Call(
+                request, self.runtime, self.pages, self.tries, places=self.places, packing=self.packing
+            )
             try:
                 answered = await self._answer(line, call)
             except Problem as problem:

@@ -12,10 +12,12 @@ from esign.web.office import (
     entrance,
     factor,
     fields,
+    happened,
     logo,
     members,
     outbox,
     place,
+    plan,
     seal,
     selection,
     server,
@@ -87,6 +89,7 @@ TABLE = (
     Line("GET", "/selection/delete", selection.ask_delete, Act.WORK),
     Line("POST", "/selection/delete", selection.delete, Act.WORK),
     Line("POST", "/selection/retry-seal", selection.seal, Act.WORK),
+    Line("GET", "/selection/done", selection.show_done, Act.WORK),
     Line("GET", "/selection/download", selection.ask_download, Act.READ),
     Line("POST", "/selection/download", selection.download, Act.READ),
     # for anybody who holds a sealed PDF
@@ -100,7 +103,6 @@ TABLE = (
     Line("GET", "/documents/{id}", page.show, Act.READ),
     Line("GET", "/documents/{id}/mark", page.mark, Act.READ),
     Line("GET", "/documents/{id}/pages", papers.pages, Act.READ),
-    Line("GET", "/documents/{id}/pages/{number}.webp", papers.picture, Act.READ),
     Line("GET", "/documents/{id}/pages/{number}/filled-{done}.webp", papers.filled, Act.READ),
     Line("GET", "/documents/{id}/files/{variant}", papers.file, Act.READ),
     Line("GET", "/documents/{id}/audit", papers.trail, Act.READ),
@@ -151,7 +153,7 @@ TABLE = (
     Line("POST", "/documents/{id}/fields", fields.save, Act.WORK, takes="rows"),
     Line("GET", "/documents/{id}/fields/state", fields.state, Act.WORK),
     Line("GET", "/documents/{id}/fields/found", fields.found, Act.WORK),
-    Line("GET", "/documents/{id}/sheets/{number}.webp", fields.sheet, Act.WORK),
+    Line("GET", "/documents/{id}/sheets/{number}.webp", fields.sheet, Act.READ),
     # templates: the list, a new one, its roles and fields, its use
     Line("GET", "/templates", listing.show, Act.READ),
     Line("GET", "/templates/new", making.show, Act.WORK),
@@ -255,7 +257,10 @@ TABLE = (
     ),
     Line("GET", "/settings/outbox", outbox.show, Act.SETTLE),
     Line("GET", "/settings/outbox/{id}", outbox.show_one, Act.SETTLE),
+    Line("GET", "/settings/events", happened.show, Act.SETTLE),
+    Line("GET", "/settings/events/{id}", happened.show_one, Act.SETTLE),
     Line("GET", "/settings/usage", usage.show, Act.SETTLE),
+    Line("GET", "/settings/plan", plan.show, Act.SETTLE),
     Line("GET", "/settings/seal", seal.show, Act.SETTLE),
     Line("POST", "/settings/seal", seal.try_it, Act.SETTLE),
 )
@@ -264,5 +269,6 @@ TABLE = (
 def routes(runtime: Runtime, pages: Pages, uploads: Uploads) -> list[Route]:
     windows = Windows(runtime.clock, {"verify": runtime.config.limits.verifies_per_minute})
     places = frozenset(line.path for line in TABLE if line.method == "GET")
-    door = Door(runtime, pages, Tries(runtime.clock), uploads, windows, places)
+    packing = Uploads(per_key=2, in_all=6, patience=1)
+    door = Door(runtime, pages, Tries(runtime.clock), uploads, windows, places, packing)
     return [door.open(line) for line in TABLE]

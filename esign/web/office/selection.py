@@ -1,13 +1,16 @@
 """What is done to the documents that were ticked in the list: asked first, then done to each, and told."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from esign.actions import files, packing, several
 from esign.actions.several import Deed, Doing, Result
@@ -25,7 +28,9 @@ from esign.web.validation import check
 
 MOST = 100
 NOTHING = "No document was ticked."
+BUSY = "Other archives are being downloaded just now. Wait until one of them is complete."
 LARGE = "These files are more than 1 GB together. Please choose fewer."
+NOT_THEN = "It did not work then. Try it again."
 NAMELESS, GONE = "A document", "It is not there any more."
 
 
@@ -121,12 +126,44 @@ async def do(call: Call, deed: Deed, words: str | None = None, *, notify: bool =
         raise Problem("invalid_request", NOTHING)
     doing = Doing(deed, call.owner, call.actor, call.origin, words, notify)
     results = await several.do(call.runtime, doing, ids)
-    done = [one.document for one in results if one.document and one.problem is None]
+    done = [one for one in results if one.document and one.problem is None]
     if len(done) == len(results):
         return call.go(back_of(call), f"documents-{deed}", len(done))
+    told = [("deed", deed.value), ("of", str(len(results))), ("back", back_of(call))]
+    told += [("done", one.id) for one in done if deed is not Deed.DELETE]
+    told += [("not", f"{one.id}.{one.problem.code}") for one in results if one.problem]
+    return call.go(f"/selection/done?{urlencode(told)}")
+
+
+async def show_done(call: Call) -> Response:
+    """What was done and what was not; why not is said as it stands now, as the page may be read again later."""
+    query = call.request.query_params
+    deed = {deed.value: deed for deed in Deed}.get(query.get("deed", ""))
+    of, refused = query.get("of", ""), [one.partition(".") for one in query.getlist("not")[:MOST]]
+    if (
+        deed is None
+        or not refused
+        or not (of.isascii() and of.isdecimal() and len(refused) <= int(of) <= MOST)
+    ):
+        return call.go(back_of(call))
+    results = [await recalled(call, deed, id, code) for id, _, code in refused]
+    done = [await several.find(call.runtime, call.owner, id) for id in query.getlist("done")[:MOST]]
     return call.page(
-        "selection_done", deed=deed.value, back=back_of(call), fit=done, unfit=refusals(call, results)
+        "selection_done",
+        deed=deed.value,
+        back=back_of(call),
+        of=int(of),
+        number=int(of) - len(refused),
+        fit=[one.document for one in done if one.document],
+        unfit=refusals(call, results),
     )
+
+
+async def recalled(call: Call, deed: Deed, id: str, code: str) -> Result:
+    """Why it is not done: as it stands now, else as it was said then."""
+    found = await weigh(call, deed, id)
+    known = Problem(code) if code in possible.SENTENCES else Problem("unavailable", NOT_THEN)
+    return replace(found, problem=found.problem or known)
 
 
 M = TypeVar("M", bound=BaseModel)
@@ -171,8 +208,32 @@ async def download(call: Call) -> Response:
         return downloads.answer(found[0], content)
     zone = call.signed.organisation.time_zone
     today = to_datetime(call.runtime.clock.now()).astimezone(ZoneInfo(zone))
+    place = await placed(call)
     pieces = packing.pack(call.runtime, found, zone, call.actor, call.origin)
-    return StreamingResponse(pieces, headers=saved(name(today)), media_type="application/zip")
+    return Archive(place, pieces, headers=saved(name(today)), media_type="application/zip")
+
+
+async def placed(call: Call) -> AsyncExitStack:
+    """A place among the archives that are made; raises `rate_limited` where somebody has two under way."""
+    async with AsyncExitStack() as stack:
+        place = await stack.enter_async_context(call.packing.place(call.signed.user.id))
+        try:
+            await place.take()
+        except Problem as problem:
+            raise Problem(problem.code, BUSY, retry_after=problem.retry_after) from None
+        return stack.pop_all()
+
+
+class Archive(StreamingResponse):
+    """Leaves its place as soon as it is sent, or whoever takes it has gone."""
+
+    def __init__(self, place: AsyncExitStack, pieces: AsyncIterator[bytes], **more: Any) -> None:
+        super().__init__(pieces, **more)
+        self._place = place
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._place:
+            await super().__call__(scope, receive, send)
 
 
 def name(today: datetime) -> str:

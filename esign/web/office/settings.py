@@ -33,7 +33,7 @@ NUMBERS = (
     "maxKeyLifetimeDays",
 )
 PLAN = ("firstAfterDays", "everyDays", "max")
-SURE = "sure"
+SURE, RESET = "sure", "reset"
 KEEPING = ("retain_completed_days", "delete_closed_after_days")
 
 
@@ -115,6 +115,8 @@ def checked(form: Mapping[str, str]) -> ChangeSettings:
 
 def body_of(form: Mapping[str, str]) -> dict[str, Any]:
     """What is left empty is as the installation has it, or none."""
+    if RESET in form:
+        return {"defaultExpiresInDays": None, "defaultReminders": None}
     body: dict[str, Any] = {name: form[name].strip() or None for name in TEXTS if name in form}
     body |= {name: number(form[name]) for name in NUMBERS if name in form}
     if "organisationName" in form:

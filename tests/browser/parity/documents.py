@@ -49,11 +49,13 @@ def draft(desk: Desk) -> str:
     desk.use("changeDocument.message").fill("Here it is.")
     desk.use("changeDocument.expiresInDays").fill("21")
     desk.use("changeDocument.locale").select_option("de")
+    desk.use("changeDocument.redirectUrl").fill("https://portal.example.com/done")
     page.get_by_role("button", name="Review without fields").click()
     page.wait_for_url("**/review")
     made = desk.ask(path)
-    names = ("title", "subject", "message", "expiresInDays", "locale")
-    assert [made[name] for name in names] == [TITLE, "Please sign", "Here it is.", 21, "de"]
+    names = ("title", "subject", "message", "expiresInDays", "locale", "redirectUrl")
+    shown = [TITLE, "Please sign", "Here it is.", 21, "de", "https://portal.example.com/done"]
+    assert [made[name] for name in names] == shown
     desk.use("sendDocument").click()
     page.wait_for_url(f"**{path}*")
     assert desk.ask(path)["status"] == "sent"
@@ -77,6 +79,10 @@ def under_way(desk: Desk, path: str) -> None:
     desk.sees("The expiry date is changed.")
     changed = datetime.fromisoformat(desk.ask(path)["expiresAt"])
     assert abs(changed - later) <= timedelta(days=1)
+    desk.menu("Change the expiry date")
+    with page.expect_navigation():
+        desk.use("changeDocument.expiresAt.default").click()
+    assert datetime.fromisoformat(desk.ask(path)["expiresAt"]) == later - timedelta(days=30)
     desk.menu("Change the reminders")
     page.get_by_label("Then every days").fill("7")
     desk.use("changeDocument.reminders").click()
@@ -103,7 +109,7 @@ def ended(desk: Desk, path: str) -> None:
         assert desk.saves(f"getFile.{variant}") == stage.do(desk.api.file(id, variant))
     desk.use("getAuditTrail").click()
     desk.heading("Audit trail")
-    entries = desk.use("listEvents").get_by_role("listitem")
+    entries = desk.use("listEvents.documentId").get_by_role("listitem")
     expect(entries).to_have_count(len(desk.ask(f"{path}/audit?limit=100")["data"]))
     happened = {one["type"] for one in desk.ask(f"/events?documentId={id}&limit=100")["data"]}
     assert {"document.sent", "document.completed"} <= happened
@@ -189,8 +195,13 @@ def in_test_mode(desk: Desk) -> None:
     document = str(desk.tell("/documents", body)["id"])
     desk.stage.work("mail")
     desk.go(f"/documents/{document}")
+    desk.use("simulateRecipient.values").fill("cafe-name = Tomas R. Reyes\nkitchen-herbs = yes")
     desk.use("simulateRecipient").click()
     desk.sees(re.compile("Tomas Reyes signed"))
+    fields = {
+        one["key"]: one["value"] for one in desk.ask(f"/documents/{document}")["recipients"][0]["fields"]
+    }
+    assert (fields["cafe-name"], fields["kitchen-herbs"]) == ("Tomas R. Reyes", True)
     assert desk.ask(f"/documents/{document}")["recipients"][0]["status"] == "completed"
     desk.stage.work("mail")
     desk.use("listTestMessages").click()

@@ -36,6 +36,17 @@ def settings(desk: Desk) -> None:
     page, limits = desk.page, desk.ask("/account")["limits"]
     desk.use("getAccount").click()
     desk.sees(re.compile(f"of at most {limits['apiKeys']} active tokens"))
+    desk.use("getAccount.limits").click()
+    for limit in (limits["fields"], limits["templates"], limits["requestsPerMinute"]):
+        expect(
+            page.get_by_role("definition").filter(has_text=re.compile(f"^{limit:,}$")).first
+        ).to_be_visible()
+    desk.use("listEvents").click()
+    happened = desk.ask("/events?limit=100")["data"]
+    expect(page.locator(".log > li")).to_have_count(len(happened))
+    desk.use("listEvents.type").select_option("document.completed")
+    page.get_by_role("button", name="Show", exact=True).click()
+    desk.sees("Nothing of this kind")
     desk.use("getUsage").click()
     today = desk.ask("/account/usage")["data"][-1]
     assert today["documentsCreated"] == 1
@@ -57,6 +68,9 @@ def settings(desk: Desk) -> None:
     ):
         page.get_by_label(label).fill(str(days))
         changed(desk, line, days)
+    with page.expect_navigation():
+        desk.use("changeSettings.defaultReminders").click()
+    assert desk.ask("/settings")["defaultExpiresInDays"] == desk.stage.site.runtime.config.expiry.days
     page.get_by_label("Sites that may show").fill("https://portal.example.com")
     changed(desk, "embedOrigins", ["https://portal.example.com"])
 

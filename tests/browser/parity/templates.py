@@ -19,6 +19,12 @@ def templates(desk: Desk) -> None:
     desk.sees("The template is saved.")
     made = desk.ask(path)
     assert (made["title"], [role["key"] for role in made["roles"]]) == ("Lease of a room", ["tenant"])
+    for days, stored in (("9", 9), ("", desk.ask("/settings")["defaultExpiresInDays"])):
+        desk.go(f"{path}/edit")
+        desk.use("changeTemplate.expiresInDays").fill(days)
+        with page.expect_navigation():
+            desk.use("changeTemplate").click()
+        assert desk.ask(path)["expiresInDays"] == stored
     page.get_by_role("link", name="Place fields").first.click()
     page.locator("body[data-ready]").wait_for(state="attached")
     desk.use("changeTemplate.roles.fields").press("Enter")

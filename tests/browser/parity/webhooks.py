@@ -41,6 +41,10 @@ def deliveries(desk: Desk, program: Program, path: str) -> None:
         if not enabled:
             stage.do(desk.api.create())
     desk.menu("Send missed events")
+    desk.use("recoverDeliveries.until").fill(page.get_by_label("Since").input_value())
+    desk.use("recoverDeliveries").click()
+    desk.sees(re.compile("Nothing was missed"))
+    desk.menu("Send missed events")
     desk.use("recoverDeliveries").click()
     desk.sees(re.compile("on the way"))
     stage.do(delivering.drain(stage.site.runtime))

@@ -80,7 +80,7 @@ async def test_why_the_seal_failed_stands_there_and_trying_again_heals_it(office
 async def test_what_is_not_there_and_what_is_not_yours_look_the_same(office: Office) -> None:
     owner, stranger = await office.signed_in("Maren"), await foreigner(office)
     live, test = await sent(office), await (await office.site.key(mode=Mode.TEST)).create()
-    paths = ["", "/mark", "/pages", "/audit", "/audit.json", "/files/original", "/cancel", "/pages/1.webp"]
+    paths = ["", "/mark", "/pages", "/audit", "/audit.json", "/files/original", "/cancel", "/sheets/1.webp"]
     for path in paths:
         nobody = await owner.get(f"/documents/doc_nobody{path}")
         assert nobody.status == 404
@@ -503,13 +503,14 @@ async def test_pages_are_pictured_with_what_was_filled_in(office: Office) -> Non
     over = re.findall(r'src="([^"]+filled-1\.webp\?size=2)" width="(\d+)" height="(\d+)"', page.text)
     assert over and all(int(width) > 100 and int(height) > 100 for _, width, height in over)
     assert page.text.count('loading="lazy"') >= 1
-    for path in ("pages/1.webp", "pages/3.webp?size=2", over[0][0].removeprefix(at(document) + "/")):
+    for path in ("sheets/1.webp", "sheets/3.webp?x&size=2", over[0][0].removeprefix(at(document) + "/")):
         assert (await fetched(visitor, at(document, path)))[:2] == (200, "image/webp")
     for path in (
-        "pages/0.webp",
-        "pages/4.webp",
-        "pages/x.webp",
-        "pages/1.webp?size=9",
+        "sheets/0.webp",
+        "sheets/4.webp",
+        "sheets/x.webp",
+        "sheets/1.webp?x&size=9",
+        "pages/1.webp",
         "pages/1/filled-2.webp",
     ):
         assert (await fetched(visitor, at(document, path)))[0] == 404, path

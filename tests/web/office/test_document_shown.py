@@ -82,7 +82,7 @@ async def test_a_viewer_sees_everything_and_can_do_nothing(stand: Stand) -> None
     for name in ("Ada Lovelace", BO, "Timeline", "agreement.pdf", stand.document):
         assert name in page.said
     assert "<form" not in main(page) and "data-ask" not in page.text
-    for path in ("audit", "audit.json", "pages", "files/original", "mark", "pages/1.webp"):
+    for path in ("audit", "audit.json", "pages", "files/original", "mark", "sheets/1.webp"):
         assert (await fetched(stand.viewer, at(stand.document, path)))[0] == 200, path
     for act in ACTS:
         path = await address(stand.office, stand.document, act)

@@ -1,13 +1,17 @@
 """What is done to several documents at once: asked first, done to each by itself, and told."""
 
+import asyncio
 import base64
 import io
+import os
 import re
 import zipfile
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from html import unescape
 from urllib.parse import urlencode
 
+import aiohttp
 import pikepdf
 import pytest
 
@@ -15,7 +19,7 @@ from esign.actions import packing
 from esign.actions.documents import Owner
 from esign.core.document import Mode
 from esign.core.member import MemberRole
-from esign.store import accounts
+from esign.store import accounts, blobs
 from esign.store.database import Transaction
 from tests.factories import an_organisation, store_organisation
 from tests.journeys.api import a_pdf
@@ -42,6 +46,14 @@ def listed(page: Page) -> list[str]:
     """What stands in the lists of the page."""
     main = page.text.partition("<main")[2]
     return [" ".join(unescape(re.sub(r"<[^>]+>", " ", one)).split()) for one in EXTRACTED.findall(main)]
+
+
+async def followed(visitor: Visitor, page: Page) -> Page:
+    """The page that tells what was not done; it can be read again."""
+    assert page.to.startswith("/selection/done?")
+    again, told = await visitor.get(page.to), await visitor.get(page.to)
+    assert (told.status, listed(told)) == (200, listed(again))
+    return told
 
 
 async def answer(visitor: Visitor, page: Page, deed: str, **more: str) -> Page:
@@ -103,7 +115,7 @@ async def test_what_was_not_done_is_told_with_its_reason(office: Office) -> None
     await office.site.api.ok("POST", f"/documents/{one}/cancel", {})
     await office.site.api.ok("POST", f"/documents/{two}/cancel", {})
     await office.site.api.ok("DELETE", f"/documents/{two}")
-    done = await answer(ada, page, "cancel")
+    done = await followed(ada, await answer(ada, page, "cancel"))
     assert done.status == 200 and done.title == "1 of 3 cancelled"
     assert listed(done) == [
         "first The document is not out for signature, so this does not work now.",
@@ -113,7 +125,7 @@ async def test_what_was_not_done_is_told_with_its_reason(office: Office) -> None
     assert f'href="{BACK.replace("&", "&amp;")}"' in done.text
     trail = (await office.site.api.ok("GET", f"/documents/{three}/audit"))["data"]
     assert trail[-1]["data"] == {"notified": False}, "without the tick nobody is told"
-    again = await ada.post("/selection/cancel", ids=three)
+    again = await followed(ada, await ada.post("/selection/cancel", ids=three))
     assert again.title == "Nothing was cancelled"
 
 
@@ -121,7 +133,7 @@ async def test_who_was_reminded_within_the_hour_is_left_in_peace(office: Office)
     ada = await office.signed_in("Ada")
     id = await office.site.api.sent()
     assert (await ada.post("/selection/remind", ids=id)).to.startswith("/documents?done=documents-remind")
-    page = await ada.post("/selection/remind", ids=id)
+    page = await followed(ada, await ada.post("/selection/remind", ids=id))
     assert page.title == "Nothing was reminded"
     [told] = listed(page)
     assert (
@@ -138,13 +150,14 @@ async def test_what_is_kept_by_the_settings_says_until_when(office: Office) -> N
     assert listed(await asked(ada, "delete", done)) == [
         "agreement Your organisation keeps completed documents. This one can be deleted on 1 Dec 2026."
     ]
-    assert (await ada.post("/selection/delete", ids=done)).title == "Nothing was deleted"
+    page = await followed(ada, await ada.post("/selection/delete", ids=done))
+    assert page.title == "Nothing was deleted"
 
 
 async def test_a_failed_seal_is_tried_again_from_its_row(office: Office) -> None:
     ada = await office.signed_in("Ada")
     id = await office.site.api.sent()
-    assert listed(await ada.post("/selection/retry-seal", ids=id)) == [
+    assert listed(await followed(ada, await ada.post("/selection/retry-seal", ids=id))) == [
         "agreement There is no failed seal to try again."
     ]
     site = office.site
@@ -187,7 +200,7 @@ async def test_nobody_reaches_what_is_of_another_organisation_or_mode(office: Of
     other = await store_organisation(office.runtime.db, an_organisation(id="org_other"))
     bo = await office.signed_in("Bo", MemberRole.OWNER, other.id)
     for deed in ("remind", "cancel", "delete", "retry-seal"):
-        page = await bo.post(f"/selection/{deed}", ids=" ".join(ids))
+        page = await followed(bo, await bo.post(f"/selection/{deed}", ids=" ".join(ids)))
         assert listed(page) == ["A document It is not there any more."] * 3
     assert (await bo.post("/selection/download", ids=" ".join(ids))).status == 404
     ada = await office.signed_in("Ada")
@@ -204,6 +217,29 @@ async def test_a_viewer_downloads_and_does_nothing_else(office: Office) -> None:
     assert (await vi.post("/selection/retry-seal", ids=done)).status == 403
     assert (await asked(vi, "download", draft, done)).title == "Download 2 documents?"
     assert await office.site.api.status(sent) == "sent"
+
+
+async def test_what_was_not_done_is_told_of_an_address_that_anybody_may_write(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    id = await office.site.api.create(title="the draft")
+    at = "/selection/done?deed=cancel&of=2"
+    assert listed(await ada.get(f"{at}&not={id}.x&done={id}")) == [
+        "the draft The document is not out for signature, so this does not work now.",
+        "the draft",
+    ]
+    sent = await office.site.api.sent(title="out")
+    assert listed(await ada.get(f"{at}&not={sent}.document_in_progress")) == [
+        "out The document is under way. Cancel it first, or wait until it is sealed."
+    ]
+    assert listed(await ada.get(f"{at}&not={sent}.<b>")) == ["out It did not work then. Try it again."]
+    for wrong in (
+        at,
+        "/selection/done",
+        f"{at[:-1]}0&not=x.y",
+        f"{at}99&not=x.y",
+        f"{at}x&not=x.y&back=//evil",
+    ):
+        assert (await ada.get(wrong)).to == "/documents"
 
 
 # ---------- files ----------
@@ -260,6 +296,59 @@ async def test_too_much_at_once_is_refused_before_anything_is_sent(
     page = await asked(ada, "download", one, two)
     assert "Please choose fewer" in page.said and "Download ZIP" not in page.said
     assert (await taken(ada, one, two))[0] == 400
+
+
+async def test_an_archive_holds_a_piece_of_a_file_at_a_time(office: Office) -> None:
+    runtime, [document] = office.runtime, [await office.site.api.create()]
+    first = await accounts.first_organisation(runtime.db)
+    assert first
+    [found] = await packing.describe(runtime, Owner(first.id, Mode.LIVE), [document])
+    content = os.urandom(3 * 2**20 + 5)
+
+    async def store(tx: Transaction) -> str:
+        return await blobs.add(tx, content, 0)
+
+    large = replace(found, sha256=await runtime.db.write(store), size=len(content), name="größer.pdf")
+    by = found.document.created_by
+    origin = found.document.recipients[0].origin
+    pieces = [one async for one in packing.pack(runtime, [large, found], "UTC", by, origin)]
+    assert max(map(len, pieces)) <= 2**20
+    with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as archive:
+        assert archive.testzip() is None and archive.namelist() == ["größer.pdf", "agreement.pdf"]
+        assert archive.read("größer.pdf") == content
+
+
+async def test_somebody_has_two_archives_under_way_and_no_more(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = asyncio.Event()
+
+    async def slow(*_: object) -> AsyncIterator[bytes]:
+        yield b"PK"
+        await gate.wait()
+        yield b"."
+
+    monkeypatch.setattr(packing, "pack", slow)
+    ada, bo = await office.signed_in("Ada"), await office.signed_in("Bo")
+    ids = [await office.site.api.create() for _ in range(2)]
+
+    async def begin(visitor: Visitor) -> aiohttp.ClientResponse:
+        sent = {"csrf": visitor.csrf, "ids": " ".join(ids)}
+        headers = {"Cookie": f"esign={visitor.token}", "Origin": visitor.site.base}
+        return await visitor.session.post(
+            f"{visitor.site.base}/selection/download", data=sent, headers=headers
+        )
+
+    one, two = await begin(ada), await begin(ada)
+    refused = await begin(ada)
+    assert (one.status, two.status, refused.status) == (200, 200, 429)
+    assert "Wait until one of them is complete." in await refused.text()
+    assert (other := await begin(bo)).status == 200, "nobody else has to wait"
+    one.close()  # whoever gives up makes room
+    assert (again := await begin(ada)).status == 200
+    gate.set()
+    assert await two.read() == await again.read() == await other.read() == b"PK."
+    assert (await begin(ada)).status == 200
 
 
 async def test_what_is_deleted_while_the_archive_is_made_is_named_in_it(office: Office) -> None:

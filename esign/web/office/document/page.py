@@ -87,6 +87,7 @@ async def shown(call: Call, document: Document, trail: list[Entry]) -> dict[str,
         "sheets": sheets(document, THUMBS),
         "mark": mark_of(document.revision, trail[-1].seq if trail else 0),
         "steps": STEPS,
+        "keys": [field.key for one in document.recipients for field in one.fields if field.key],
         "messages": await messages(call, document) if works else (),
     }
 

@@ -1,5 +1,7 @@
 """What there is to look at and to take away: pages with their values, files, the audit trail."""
 
+import asyncio
+
 from starlette.responses import Response
 
 from esign.actions import files, reading
@@ -19,6 +21,7 @@ from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.reading import KEPT, size
 
 PER_PAGE = 100
+AT_ONCE = 100
 JSON = "application/json"
 
 
@@ -29,11 +32,6 @@ async def pages(call: Call) -> Response:
     """Every page, with what was filled in."""
     document = await find(call)
     return call.page("document_pages", **about(document), sheets=sheets(document))
-
-
-async def picture(call: Call) -> Response:
-    document, number = await find_page(call)
-    return image(await reading.picture_of(call.runtime, document, number, size(call.request)))
 
 
 async def filled(call: Call) -> Response:
@@ -105,6 +103,13 @@ async def trail(call: Call) -> Response:
 async def trail_as_json(call: Call) -> Response:
     """All of it, as the API answers it page by page: whoever keeps it can recompute the chain."""
     document = await find(call)
-    lines: list[Entry] = await events.trail(call.runtime.db, document.id)
-    content = present_trail({"data": lines, "next": None}).model_dump_json(by_alias=True, indent=2)
-    return attachment(f"{document.id}-audit.json", content.encode(), JSON)
+    lines = list[Entry]()
+    while more := await events.trail(call.runtime.db, document.id, lines[-1].seq if lines else 0, AT_ONCE):
+        lines += more
+    content = await asyncio.to_thread(written, lines)
+    return attachment(f"{document.id}-audit.json", content, JSON)
+
+
+def written(lines: list[Entry]) -> bytes:
+    """A trail may be thousands of entries long: others would wait for it."""
+    return present_trail({"data": lines, "next": None}).model_dump_json(by_alias=True, indent=2).encode()

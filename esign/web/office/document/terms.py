@@ -43,13 +43,17 @@ async def change(call: Call, document: Document, body: dict[str, Any], done: str
 async def ask_expiry(call: Call) -> Response:
     document, times, now = await find(call), times_of(call), call.runtime.clock.now()
     last = (document.sent_at or now) + LONGEST_DAYS * DAY
-    return await ask(call, "expiry", document, "expiry", least=times.date(now), most=times.date(last - DAY))
+    first = (document.sent_at or now) + document.expires_in_days * DAY
+    span = {"least": times.date(now), "most": times.date(last - DAY), "first": first}
+    return await ask(call, "expiry", document, "expiry", **span)
 
 
 async def expiry(call: Call) -> Response:
     """Until the end of a day, as the organisation's clocks have it."""
     document = await find(call)
     shown = times_of(call).date(document.expires_at) if document.expires_at else ""
+    if "reset" in call.form:
+        return await change(call, document, {"expiresAt": None}, "expiry")
     text = seen.typed(call, {"expiresAt": shown}).get("expiresAt", shown).strip()
     if text == shown and "seen-expiresAt" in call.form:
         return call.go(home(document.id), "expiry")
@@ -137,7 +141,7 @@ async def reference(call: Call) -> Response:
     )
 
 
-def pairs(text: str) -> dict[str, str]:
+def pairs(text: str, field: str = "metadata") -> dict[str, str]:
     """One `name = text` on each line; raises `Wrong` for a line that is none."""
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -145,6 +149,6 @@ def pairs(text: str) -> dict[str, str]:
             continue
         name, equals, value = line.partition("=")
         if not equals or name.strip() in found:
-            raise Wrong({"metadata": NO_PAIR.format(number=number)})
+            raise Wrong({field: NO_PAIR.format(number=number)})
         found[name.strip()] = value.strip()
     return found

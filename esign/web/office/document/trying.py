@@ -6,14 +6,16 @@ from starlette.responses import Response
 
 from esign.actions import documents, simulating, testmail
 from esign.actions.simulating import Step
-from esign.core.document import Mode
+from esign.core.document import Document, FieldType, Mode
 from esign.core.errors import Problem
 from esign.web.api.paging import cursor_of, place_of
 from esign.web.api.testing import Simulation
 from esign.web.office.call import Call
 from esign.web.office.document.forms import filled, find, home, taken, telling
+from esign.web.office.document.terms import pairs
 
 PER_PAGE = 25
+TICKED = {"yes": True, "no": False}
 
 
 async def simulate(call: Call) -> Response:
@@ -25,11 +27,23 @@ async def simulate(call: Call) -> Response:
         "action": call.form.get("action", ""),
         **filled(call.form, "recipientId", "reason"),
     }
+    if entered := values(document, call.form.get("values", "")):
+        body["values"] = entered
     given = taken(Simulation, body)
-    step = Step(given.action, given.recipient_id, {}, given.reason or None)
+    step = Step(given.action, given.recipient_id, entered, given.reason or None)
     with telling(call, document, body):
         await simulating.simulate(call.runtime, call.owner, document.id, step)
     return call.go(home(document.id), "simulated")
+
+
+def values(document: Document, text: str) -> dict[str, str | bool]:
+    """What recipients are to enter, by the key of a field, or its id; a box is ticked by `yes`."""
+    fields = [field for recipient in document.recipients for field in recipient.fields]
+    boxes = {field.key or field.id for field in fields if field.type is FieldType.CHECKBOX}
+    return {
+        name: TICKED.get(given.lower(), given) if name in boxes else given
+        for name, given in pairs(text, "values").items()
+    }
 
 
 async def messages(call: Call) -> Response:

@@ -27,6 +27,7 @@ FIELDS = {
     "message": "Message",
     "locale": "Language",
     "days": "Days to sign",
+    "redirect": "Page after signing",
     "remind": "Reminders",
     "first": "First reminder",
     "every": "Days between reminders",

@@ -45,6 +45,7 @@ DRAFT = Shape(
         "message": "message",
         "locale": "locale",
         "days": "expiresInDays",
+        "redirect": "redirectUrl",
     },
     {
         **{name: name for name in ("order", "name", "email", "role", "authentication")},
@@ -74,7 +75,7 @@ class Sheet:
 
 
 def of_document(document: Document) -> Sheet:
-    top = top_of(document) | {"locale": document.locale or ""}
+    top = top_of(document) | {"locale": document.locale or "", "redirect": document.redirect_url or ""}
     return Sheet(top, {recipient.id: of_recipient(recipient) for recipient in document.recipients})
 
 

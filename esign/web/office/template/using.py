@@ -29,6 +29,7 @@ PLAIN = {
     "message": "message",
     "locale": "locale",
     "reference": "externalId",
+    "redirect": "redirectUrl",
 }
 REMINDERS = {"first": "firstAfterDays", "every": "everyDays", "most": "max"}
 TAKER = {"email": "email", "name": "name", "authentication": "authentication", "code": "accessCode"}
