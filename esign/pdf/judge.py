@@ -14,6 +14,7 @@ from pyhanko.sign.validation import EmbeddedPdfSignature, validate_pdf_signature
 from pyhanko.sign.validation.generic_cms import collect_timing_info
 from pyhanko.sign.validation.settings import KeyUsageConstraints
 from pyhanko.sign.validation.status import TimestampSignatureStatus
+from pyhanko_certvalidator.path import ValidationPath
 
 from esign.core.credential import TEST_MARK
 from esign.pdf import evidence, head, levels, place, reasons, revocation, stamps, trail
@@ -36,12 +37,16 @@ USAGE = KeyUsageConstraints(key_usage={"digital_signature", "non_repudiation"})
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One signature, the SHA-256 of the trusted certificate behind it, and the head that it vouches for."""
+    """One signature, the SHA-256 of the trusted certificate behind it, and the head that it vouches for.
+
+    `paths`: the chains of certificates to a trusted one, its own and that of its time stamp.
+    """
 
     result: Result
     told: Signature
     anchor: bytes | None = None
     head: AuditHead | None = None
+    paths: tuple[ValidationPath, ...] = ()
 
 
 def _timestamp(stamp: TimestampSignatureStatus | None, trusted: bool) -> Timestamp | None:
@@ -130,7 +135,8 @@ def _judged(
         "reasons": against + doubts + notes,
     }
     result: Result = "invalid" if against else "indeterminate" if doubts else "valid"
-    return Judged(result, told, anchor, vouched or None)
+    paths = (status.validation_path, finding.stamp.validation_path if finding.stamp else None)
+    return Judged(result, told, anchor, vouched or None, tuple(path for path in paths if path is not None))
 
 
 def _vouched(embedded: EmbeddedPdfSignature) -> AuditHead | Literal[False] | None:

@@ -1,5 +1,6 @@
 """The shape of a verification, as the contract gives it to clients (3.5): plain values, no PDF library."""
 
+from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 Result = Literal["valid", "invalid", "indeterminate", "unsigned"]
@@ -19,6 +20,18 @@ AGAINST = (CHANGED, MISMATCH, OUTSIDE, ADDED, TRAIL, TOO_EARLY, UNREADABLE)
 EXPIRED = "The certificate expired on"  # how two of the doubts begin
 REVOKED = "was revoked on"
 OF_A_TEST = "Sealed with a test certificate: no legal effect."
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where it is said whether a certificate was revoked: an answer to `question` (OCSP), or a list where it is None.
+
+    One of the sources of a certificate (`of`, its SHA-256) is enough.
+    """
+
+    of: str
+    url: str
+    question: bytes | None
 
 
 class SignerCertificate(TypedDict):

@@ -18,6 +18,7 @@ TASKS: Mapping[str, str] = {
     "inspect": "esign.pdf.inspect:inspect",
     "seal": "esign.pdf.seal:seal",
     "verify": "esign.pdf.verify:verify",
+    "sources": "esign.pdf.sources:sources",
     "reencode": "esign.pdf.picture:reencode",
     "logo": "esign.pdf.logo:redraw",
     "letters": "esign.pdf.letters:letters",

@@ -15,7 +15,7 @@ from esign.core.instant import Instant
 from esign.pdf import frames
 from esign.pdf.inspection import TOO_COMPLEX, Blanks, Inspection, Letters, Limits, Picture
 from esign.pdf.order import Drawn, Sealed, SealOrder
-from esign.pdf.verification import Verification
+from esign.pdf.verification import Source, Verification
 
 log = logging.getLogger("esign.pdf")
 
@@ -78,10 +78,21 @@ class Workers:
         return cast(Inspection, await self._judge("inspect", Inspection, upload, limits))
 
     async def verify(
-        self, file: bytes, roots: Sequence[bytes], now: Instant, own: Sequence[bytes] = ()
+        self,
+        file: bytes,
+        roots: Sequence[bytes],
+        now: Instant,
+        own: Sequence[bytes] = (),
+        fetched: Sequence[bytes] = (),
+        asked: bool = False,
     ) -> Verification:
         """`esign.pdf.verify.verify`; a file that brings a worker down is refused as `invalid_file`."""
-        return cast(Verification, await self._judge("verify", Verification, file, roots, now, own))
+        asks = (file, roots, now, own, fetched, asked)
+        return cast(Verification, await self._judge("verify", Verification, *asks))
+
+    async def sources(self, file: bytes, roots: Sequence[bytes], now: Instant) -> list[Source]:
+        """`esign.pdf.sources.sources`; a file that brings a worker down is refused as `invalid_file`."""
+        return list(await self._judge("sources", list[Source], file, roots, now))
 
     async def reencode(self, image: bytes, task: Literal["reencode", "logo"] = "reencode") -> Picture:
         """`esign.pdf.picture.reencode`, or `logo.redraw`; what brings a worker down is refused as `invalid_file`."""
