@@ -39,7 +39,7 @@ async def judging(config: Config, trust: tuple[Path, ...] = (), online: bool = F
     Raises Unreadable.
     """
     roots = trusted(config, trust)
-    own = authority.known_roots(config.storage.data_dir, config.seal.pkcs12, config.seal.secret)
+    own = authority.known_roots(config.storage.data_dir, authority.given(config.seal))
     workers, clock = Workers(), SystemClock()
     hosts = config.webhooks
     http = Outbound(Rules(hosts.allow_hosts, hosts.allow_private), clock)
