@@ -10,8 +10,8 @@ from esign.clock import SystemClock
 from esign.config import Config
 from esign.core.errors import Problem
 from esign.net import Outbound, Rules
-from esign.pdf.verification import DocumentTimestamp, Signature, Timestamp, Verification
-from esign.pdf.workers import Workers
+from esign.pdf.verification import DocumentTimestamp, Signature, Source, Timestamp, Verification
+from esign.pdf.workers import WorkerFailed, Workers
 
 Judge = Callable[[bytes], Awaitable[Verification]]
 
@@ -46,14 +46,23 @@ async def judging(config: Config, trust: tuple[Path, ...] = (), online: bool = F
 
     async def judge(content: bytes) -> Verification:
         now = clock.now()
-        proofs = await asking.ask(http, await workers.sources(content, (*roots, *own), now)) if online else []
-        return await workers.verify(content, roots, now, own, proofs, online)
+        fetched = await fetch(http, workers, content, (*roots, *own)) if online else None
+        return await workers.verify(content, roots, now, own, fetched)
 
     try:
         yield judge
     finally:
         await workers.close()
         await http.close()
+
+
+async def fetch(http: Outbound, workers: Workers, content: bytes, roots: tuple[bytes, ...]) -> list[bytes]:
+    """What the issuers of the certificates say; nothing of a file that no worker can open."""
+    try:
+        found = await workers.ask("sources", list[Source], content, roots, SystemClock().now())
+    except WorkerFailed:
+        return []
+    return await asking.ask(http, found)
 
 
 def trusted(config: Config, given: tuple[Path, ...]) -> tuple[bytes, ...]:

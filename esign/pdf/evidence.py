@@ -51,8 +51,7 @@ def gather(
     reader: PdfFileReader,
     signed: Iterable[cms.SignedData],
     roots: Sequence[bytes],
-    fetched: Sequence[bytes],
-    asked: bool,
+    fetched: Sequence[bytes] | None,
 ) -> Evidence:
     """All that lies in the file, and what was fetched; what is damaged proves nothing and is left out."""
     kept = [*_streams(reader, "/OCSPs", ocsp.OCSPResponse), *_streams(reader, "/CRLs", crl.CertificateList)]
@@ -60,8 +59,8 @@ def gather(
     return Evidence(
         tuple(x509.Certificate.load(root) for root in dict.fromkeys(roots)),
         tuple(_streams(reader, "/Certs", x509.Certificate)),
-        (*_read(fetched), *kept[:MOST], *inside[:MOST]),
-        asked,
+        (*_read(fetched or ()), *kept[:MOST], *inside[:MOST]),
+        fetched is not None,
     )
 
 

@@ -174,8 +174,7 @@ class Case:
 
     roots: Sequence[bytes]
     own: Sequence[bytes]
-    fetched: Sequence[bytes]
-    asked: bool
+    fetched: Sequence[bytes] | None
     now: datetime
 
 
@@ -203,7 +202,7 @@ def judgements(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
     readable = [embedded for _, embedded in found if embedded is not None]
     kept = [embedded for embedded in readable if embedded.sig_object_type == "/DocTimeStamp"]
     signed = [embedded.signed_data for embedded in readable]
-    proofs = evidence.gather(reader, signed, (*case.roots, *case.own), case.fetched, case.asked)
+    proofs = evidence.gather(reader, signed, (*case.roots, *case.own), case.fetched)
     stamped = stamps.judged(kept, proofs, case.now)
     ours = frozenset(hashlib.sha256(root).digest() for root in case.own)
     judged: list[Judged] = []

@@ -5,6 +5,8 @@ A table of objects that two readers understand differently shows one of them a p
 
 import io
 from collections.abc import Iterator
+from decimal import Decimal
+from math import isclose
 from typing import Any
 
 import pikepdf
@@ -13,6 +15,9 @@ from pikepdf import Array, Dictionary, Name, Object, Stream
 from esign.pdf.evidence import BROKEN
 
 PROOFS = frozenset({"/DSS", "/Extensions", "/Version", "/AcroForm", "/Metadata"})  # what archiving may change
+NUMBERS = (int, Decimal)
+CLOSE = 1e-5  # a writer may spell the numbers of a page anew
+NOTHING = object()
 UPWARDS = frozenset({"/Parent", "/P"})
 
 
@@ -34,6 +39,10 @@ def _same(first: Object, second: Object) -> bool:
             if (was.objgen, getattr(now, "objgen", None)) in seen:
                 continue
             seen.add((was.objgen, getattr(now, "objgen", None)))
+        if isinstance(was, NUMBERS) and isinstance(now, NUMBERS):
+            if not isclose(was, now, rel_tol=CLOSE, abs_tol=CLOSE):
+                return False
+            continue
         if type(was) is not type(now):
             return False
         if isinstance(was, Stream) and was.read_raw_bytes() != now.read_raw_bytes():
@@ -48,14 +57,14 @@ def _same(first: Object, second: Object) -> bool:
 
 
 def _entries(was: Any, now: Any, but: frozenset[str]) -> Iterator[tuple[Any, Any]]:
-    """What is to be compared in two dictionaries; (True, False) for what only one of them has."""
+    """What is to be compared in two dictionaries, and `NOTHING` for what only one of them has."""
     if was.get("/FT") == Name.Sig and "/V" not in was:
         but = but | {"/V"}  # a field made for a time stamp later
     for key in ({*was.keys()} | {*now.keys()}) - but:
         if key == "/Annots" and isinstance(now.get(key), Array):
             yield from _annotations(was.get(key, Array([])), now[key])
         else:
-            yield was.get(key, True), now.get(key, False)
+            yield was.get(key, NOTHING), now.get(key, NOTHING)
 
 
 def _annotations(was: Any, now: Any) -> Iterator[tuple[Any, Any]]:
@@ -64,7 +73,7 @@ def _annotations(was: Any, now: Any) -> Iterator[tuple[Any, Any]]:
     for added in list(now)[len(was) :]:
         sides = [float(side) for side in added.get("/Rect", Array([0, 0, 1, 1]))]
         shows = added.get("/FT") != Name.Sig or sides[0] != sides[2] or sides[1] != sides[3]
-        yield True, not shows
+        yield 1, int(not shows)
 
 
 def _items(was: Any, now: Any) -> Iterator[tuple[Any, Any]]:

@@ -21,7 +21,7 @@ MOST = 30
 def sources(file: bytes, roots: Sequence[bytes], now: Instant) -> list[Source]:
     """Those of certificates that lead to a trusted one alone: nobody else has a request sent from here."""
     try:
-        judged, stamps = judgements(file, Case(roots, (), (), False, to_datetime(now)))
+        judged, stamps = judgements(file, Case(roots, (), None, to_datetime(now)))
     except BROKEN:
         return []
     paths = [path for one in judged for path in one.paths]

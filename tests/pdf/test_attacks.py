@@ -1,6 +1,7 @@
 """None of the known attacks on signed files makes one valid, and what is no attack stays valid (reliability, T8)."""
 
 import io
+from decimal import Decimal
 from functools import cache
 
 import pikepdf
@@ -87,6 +88,13 @@ def test_what_was_attacked_is_valid_when_left_alone_or_only_archived() -> None:
     for file in (ONE, CERTIFIED):
         assert result(file) == "valid"
         assert result(stamped_in_loop(file, a_stamper())) == "valid"
+
+
+def test_an_archive_may_spell_the_numbers_of_a_page_anew() -> None:
+    sides = [0, Decimal("0.000000"), Decimal("595.275600"), Decimal("842.000000")]
+    file = signed_in_loop(a_pdf({"MediaBox": sides, "CropBox": sides}), SEAL, "One", None)
+    assert b"842.000000" in file and b"842.000000" not in stamped_in_loop(file, a_stamper())[len(file) :]
+    assert result(stamped_in_loop(file, a_stamper())) == "valid"
 
 
 def test_a_moved_gap_keeps_every_hash_and_shows_another_page() -> None:
