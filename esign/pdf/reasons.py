@@ -17,6 +17,8 @@ from esign.pdf.stamps import Stamp
 from esign.pdf.verification import (
     ADDED,
     CHANGED,
+    DAMAGED_ARCHIVE,
+    DAMAGED_STAMP,
     EXPIRED,
     MISMATCH,
     OUTSIDE,
@@ -108,9 +110,9 @@ def doubts(finding: Finding) -> list[str]:
             "Form values or a further signature were added after it was signed, and it does not vouch for them."
         )
     if finding.stamp is not None and not finding.stamp_holds:
-        reasons.append("Its time stamp is damaged, and proves no time.")
+        reasons.append(DAMAGED_STAMP)
     if not all(stamp.whole for stamp in finding.stamps):
-        reasons.append("A time stamp over the whole document is damaged.")
+        reasons.append(DAMAGED_ARCHIVE)
     return [*reasons, *_of_certificate(finding)]
 
 
