@@ -1,7 +1,7 @@
 """Whether an installation is ready to send: its mail server takes mails, and its seal holds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cryptography import x509
@@ -12,6 +12,7 @@ from cryptography.x509.oid import NameOID
 from esign.actions import logo, mailing, notices
 from esign.actions.printing import font_paths
 from esign.core.account import Organisation
+from esign.core.credential import Credential
 from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant, to_datetime
@@ -55,7 +56,7 @@ async def send_mail(runtime: Runtime, organisation: Organisation, to: Mailbox) -
 
 @dataclass(frozen=True, slots=True)
 class SealState:
-    """The certificate that documents of a mode are sealed with; `made_here` unless a PKCS#12 file is configured.
+    """The certificate that documents of a mode are sealed with; `origin` says how it came here.
 
     `fingerprint` is its SHA-256, as other programs show it; `days` is how long it is valid in all.
     """
@@ -67,6 +68,7 @@ class SealState:
     days: int
     days_left: int
     made_here: bool
+    origin: str
     key: str
     fingerprint: str
 
@@ -75,6 +77,7 @@ def seal_state(runtime: Runtime, mode: Mode = Mode.LIVE) -> SealState:
     certificate = x509.load_der_x509_certificate(runtime.credentials[mode].certificate_der)
     begins_at = int(certificate.not_valid_before_utc.timestamp() * 1000)
     ends_at = int(certificate.not_valid_after_utc.timestamp() * 1000)
+    origin = "made" if mode is Mode.TEST else runtime.keyring.authority.origin
     return SealState(
         subject=name_of(certificate.subject),
         issuer=name_of(certificate.issuer),
@@ -82,7 +85,8 @@ def seal_state(runtime: Runtime, mode: Mode = Mode.LIVE) -> SealState:
         ends_at=ends_at,
         days=(ends_at - begins_at) // DAY,
         days_left=max(0, (ends_at - runtime.clock.now()) // DAY),
-        made_here=mode is Mode.TEST or runtime.keyring.authority.origin == "made",
+        made_here=origin == "made",
+        origin=origin,
         key=kind_of(certificate.public_key()),
         fingerprint=certificate.fingerprint(hashes.SHA256()).hex(":"),
     )
@@ -102,14 +106,20 @@ def name_of(name: x509.Name) -> str:
     return str(found[0].value) if found else name.rfc4514_string()
 
 
-async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
-    """A page sealed as live documents are, and checked as anybody checks it; nothing of it is kept."""
+async def try_seal(
+    runtime: Runtime, organisation: Organisation, candidate: Credential | None = None
+) -> Found:
+    """A page sealed as live documents are, or would be, and checked as anybody checks it; nothing of it is kept."""
+    roots = runtime.roots
+    if candidate is not None:
+        runtime = replace(runtime, credentials={**runtime.credentials, Mode.LIVE: candidate})
+        roots = (candidate.anchor_der,)
     now = runtime.clock.now()
     page = facts(runtime, organisation, now, await logo.printed(runtime.db, organisation))
     order = SealOrder(a_page(WORDS), (), page, now, font_paths(runtime))
     try:
         sealed = await runtime.pdf.seal(order, runtime.credentials[Mode.LIVE])
-        verdict = await runtime.pdf.verify(sealed.sealed, (), now, runtime.roots)
+        verdict = await runtime.pdf.verify(sealed.sealed, (), now, roots)
     except WorkerFailed as failure:
         return Found(False, failure.reason)
     except Problem as problem:
