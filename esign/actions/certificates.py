@@ -83,7 +83,7 @@ async def upload(
         found = examine(material, to_datetime(now), source)
         if problems := (*found.problems, *([found.dates] if found.dates else ())):
             return problems
-        tried = await checks.try_seal(runtime, organisation, material.credential)
+        tried = await checks.try_certificate(runtime, organisation, material.credential)
         if not tried.fine:
             return (f"A practice page could not be sealed with it; choose another one. {tried.words}",)
         before, after = await asyncio.to_thread(runtime.keyring.upload, material, now, by)

@@ -1,7 +1,7 @@
 """Whether an installation is ready to send: its mail server takes mails, and its seal holds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from cryptography import x509
@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
-from esign.actions import logo, mailing, notices
+from esign.actions import levels, logo, mailing, notices
 from esign.actions.printing import font_paths
 from esign.core.account import Organisation
 from esign.core.credential import Credential
@@ -20,8 +20,12 @@ from esign.entropy import new_id
 from esign.mail.failure import MailFailure
 from esign.mail.message import Mailbox, compose
 from esign.pdf.order import SealOrder
+from esign.pdf.verification import Verification
 from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
+from esign.store import authorities
+from esign.store.database import Transaction
+from esign.tsa import NoTimeStamp
 
 WORDS = "A practice page, sealed to see whether the seal holds."
 
@@ -106,26 +110,52 @@ def name_of(name: x509.Name) -> str:
     return str(found[0].value) if found else name.rfc4514_string()
 
 
-async def try_seal(
-    runtime: Runtime, organisation: Organisation, candidate: Credential | None = None
-) -> Found:
-    """A page sealed as live documents are, or would be, and checked as anybody checks it; nothing of it is kept."""
-    roots = runtime.roots
-    if candidate is not None:
-        runtime = replace(runtime, credentials={**runtime.credentials, Mode.LIVE: candidate})
-        roots = (candidate.anchor_der,)
-    now = runtime.clock.now()
-    page = facts(runtime, organisation, now, await logo.printed(runtime.db, organisation))
-    order = SealOrder(a_page(WORDS), (), page, now, font_paths(runtime))
+async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
+    """A page sealed as live documents are, and checked as anybody checks it; nothing of it is kept."""
+    order = await practice(runtime, organisation)
+    now = order.now
     try:
-        sealed = await runtime.pdf.seal(order, runtime.credentials[Mode.LIVE])
-        verdict = await runtime.pdf.verify(sealed.sealed, (), now, roots)
-    except WorkerFailed as failure:
+        made = await levels.make(runtime, order, Mode.LIVE)
+        verdict = await runtime.pdf.verify(made.sealed.sealed, (), now, runtime.roots)
+    except (WorkerFailed, NoTimeStamp) as failure:
         return Found(False, failure.reason)
     except Problem as problem:
         return Found(False, problem.message)
+    finally:
+        await remember(runtime)
+    return judged(verdict, made.sealed.level)
+
+
+async def try_certificate(runtime: Runtime, organisation: Organisation, candidate: Credential) -> Found:
+    """A page sealed with what is not used yet; without a time stamp, which has nothing to do with it."""
+    order = await practice(runtime, organisation)
+    try:
+        sealed = await runtime.pdf.seal(order, candidate)
+        verdict = await runtime.pdf.verify(sealed.sealed, (), order.now, (candidate.anchor_der,))
+    except WorkerFailed as failure:
+        return Found(False, failure.reason)
+    return judged(verdict, sealed.level)
+
+
+async def practice(runtime: Runtime, organisation: Organisation) -> SealOrder:
+    now = runtime.clock.now()
+    page = facts(runtime, organisation, now, await logo.printed(runtime.db, organisation))
+    return SealOrder(a_page(WORDS), (), page, now, font_paths(runtime))
+
+
+def judged(verdict: Verification, level: str) -> Found:
     reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
-    return Found(verdict["result"] == "valid", " ".join(reasons) or sealed.level)
+    return Found(verdict["result"] == "valid", " ".join(reasons) or level)
+
+
+async def remember(runtime: Runtime) -> None:
+    """Keep how the time-stamp authorities answered."""
+
+    async def write(tx: Transaction) -> None:
+        await authorities.note(tx, runtime.tsa.authorities)
+
+    if runtime.tsa.authorities:
+        await runtime.db.write(write)
 
 
 def facts(
