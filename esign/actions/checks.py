@@ -116,14 +116,14 @@ async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
     now = order.now
     try:
         made = await levels.make(runtime, order, Mode.LIVE)
-        verdict = await runtime.pdf.verify(made.sealed.sealed, (), now, runtime.roots)
+        verdict = await runtime.pdf.verify(made.sealed.sealed, runtime.trusted, now, runtime.roots)
     except (WorkerFailed, NoTimeStamp) as failure:
         return Found(False, failure.reason)
     except Problem as problem:
         return Found(False, problem.message)
     finally:
         await remember(runtime)
-    return judged(verdict, made.sealed.level)
+    return judged(verdict, reached(made, verdict))
 
 
 async def try_certificate(runtime: Runtime, organisation: Organisation, candidate: Credential) -> Found:
@@ -143,9 +143,20 @@ async def practice(runtime: Runtime, organisation: Organisation) -> SealOrder:
     return SealOrder(a_page(WORDS), (), page, now, font_paths(runtime))
 
 
-def judged(verdict: Verification, level: str) -> Found:
+def judged(verdict: Verification, words: str) -> Found:
     reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
-    return Found(verdict["result"] == "valid", " ".join(reasons) or level)
+    return Found(verdict["result"] == "valid", " ".join(reasons) or words)
+
+
+def reached(made: levels.Made, verdict: Verification) -> str:
+    """The level, and what of the time stamp is not as it was wanted."""
+    (signature,) = verdict["signatures"]
+    level, stamp = made.sealed.level, signature["timestamp"]
+    if made.asked != level:
+        return f"{level}: {made.asked} was asked for, but no authority gave a time stamp"
+    if stamp is not None and not stamp["trusted"]:
+        return f"{level}; its time stamp is by {stamp['authority']}, an authority that [seal] trust does not name"
+    return level
 
 
 async def remember(runtime: Runtime) -> None:

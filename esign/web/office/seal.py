@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from starlette.responses import Response
 
-from esign.actions import certificates, checks
+from esign.actions import certificates, checks, levels
 from esign.actions.checks import Found
 from esign.authority import AuthorityError, By
 from esign.core.account import Organisation
@@ -39,6 +39,7 @@ async def shown(call: Call, found: Found | None) -> Response:
         seal=states[Mode.LIVE],
         other=states[Mode.TEST],
         found=found,
+        time=levels.state(call.runtime),
         notices=[notice.sentence for notice in keyring.authority.notices],
         following=keyring.authority.following is not None,
         changes=history[:SHOWN],
