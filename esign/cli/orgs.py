@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from esign.cli.installation import configured, database, with_config
+from esign.config import Config
 from esign.exits import run
 
 PLANS = ("free", "team", "business", "enterprise")
@@ -13,6 +14,13 @@ PLANS = ("free", "team", "business", "enterprise")
 @click.group()
 def orgs() -> None:
     """Organisations; most installations have one."""
+
+
+def undrawn(config: Config, name: str) -> list[str]:
+    """What the certificate page of its documents could not show."""
+    from esign.pdf import glyphs
+
+    return glyphs.missing_with_system([name], [str(path) for path in config.seal.font_paths])
 
 
 @orgs.command("create")
@@ -24,6 +32,8 @@ def create_org(name: str, plan: str | None, file: Path | None) -> None:
     if not 1 <= len(name.strip()) <= 200 or not name.isprintable():
         raise click.BadParameter("give a name of 1 to 200 characters", param_hint="--name")
     config = configured(file)
+    if missing := undrawn(config, name):
+        raise click.BadParameter(f"no font at hand can print {' '.join(missing)}", param_hint="--name")
 
     async def work() -> None:
         from esign.actions import accounts

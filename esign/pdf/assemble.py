@@ -6,16 +6,9 @@ from dataclasses import dataclass
 import pikepdf
 from pikepdf import Name
 
-from esign.pdf import overlay, stamp
+from esign.pdf import claims, overlay, stamp
 from esign.pdf import page as pages
 from esign.pdf.order import SealOrder
-
-# Claims that hold no longer once values and pages have been added: PDF/A, PDF/UA, PDF/X.
-CLAIMS = (
-    "{http://www.aiim.org/pdfa/ns/id/}",
-    "{http://www.aiim.org/pdfua/ns/id/}",
-    "{http://www.npes.org/pdfx/ns/id/}",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +32,7 @@ def assemble(order: SealOrder, certificate_pdf: bytes, watermark: str | None) ->
         stamp.stamp(pdf, {number: (drawn, index) for index, number in enumerate(numbers)})
         added = stamp.append(pdf, certificate_pdf)
         _untag(pdf, len(views))
-        _drop_claims(pdf)
+        claims.drop(pdf)  # of files prepared before that was done at the door
         result = io.BytesIO()
         pdf.save(result, min_version="1.7")
         return Revision(result.getvalue(), len(views), added)
@@ -52,12 +45,3 @@ def _untag(pdf: pikepdf.Pdf, first: int) -> None:
             for key in (Name.StructParents, Name.StructParent, Name.Tabs):
                 if key in tagged:
                     del tagged[key]
-
-
-def _drop_claims(pdf: pikepdf.Pdf) -> None:
-    """The sealed file is none of what its source may have claimed to be."""
-    if Name.Metadata not in pdf.Root:
-        return
-    with pdf.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False) as metadata:
-        for key in [key for key in metadata if key.startswith(CLAIMS)]:
-            del metadata[key]
