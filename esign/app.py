@@ -39,7 +39,7 @@ from esign.store import folder
 from esign.store.database import FILE, Database, opened
 from esign.store.locks import has_wal_reset_bug, server_lock
 from esign.vault import Vault
-from esign.web import downloads, errors, health, home, reference
+from esign.web import downloads, errors, health, home, logos, reference
 from esign.web.api import ENDPOINTS, V1
 from esign.web.faults import Faults
 from esign.web.guard import Guard
@@ -76,6 +76,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             config.seal.pkcs12,
             config.seal.secret,
         )
+        trusted = authority.trusted_roots(config.seal.trust)
         for warning in keys.warnings:
             log.error("%s Until then documents cannot be sealed.", warning)
         safe = vault.load_or_make(data / "app.key")
@@ -97,6 +98,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             roots=keys.roots,
             bell=Bell(),
             boot=new_id("boot", now),
+            trusted=trusted,
         )
 
 
@@ -151,6 +153,7 @@ class App:
                 *office_routes(runtime, pages, uploads),
                 *reference.routes(runtime, pages),
                 *downloads.routes,
+                *logos.routes,
                 *health.routes,
                 pages.assets.route(),
             ],

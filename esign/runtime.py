@@ -19,7 +19,10 @@ from esign.vault import Vault
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """`boot` names this run: leases of another one end at the start; `bell` wakes the workers after a commit."""
+    """`boot` names this run: leases of another one end at the start; `bell` wakes the workers after a commit.
+
+    `roots` are the authorities of this installation, `trusted` those of others that the configuration names (DER).
+    """
 
     config: Config
     clock: Clock
@@ -32,5 +35,6 @@ class Runtime:
     roots: tuple[bytes, ...]
     bell: Bell
     boot: str
+    trusted: tuple[bytes, ...] = ()
     requests: Tally = field(default_factory=Tally)
     passwords: Passwords = field(default_factory=Passwords)

@@ -80,6 +80,7 @@ def a_seal(
     name: str = "Acme Ltd Document Seal",
     first: datetime = MADE,
     last: datetime = MADE + 3 * YEAR,
+    extensions: tuple[x509.ExtensionType, ...] = (),
 ) -> Issued:
     key = a_key(kind)
     usage = ("digital_signature", "content_commitment")
@@ -87,13 +88,15 @@ def a_seal(
         "digital_signature content_commitment key_encipherment data_encipherment key_agreement key_cert_sign"
         " crl_sign encipher_only decipher_only"
     )
-    certificate = (
+    builder = (
         x509.CertificateBuilder(
             authority.certificate.subject, _named(name), key.public_key(), x509.random_serial_number()
         )
         .not_valid_before(first)
         .not_valid_after(last)
         .add_extension(x509.KeyUsage(**{use: use in usage for use in every.split()}), critical=True)
-        .sign(authority.key, SHA256())
     )
+    for extension in extensions:
+        builder = builder.add_extension(extension, critical=False)
+    certificate = builder.sign(authority.key, SHA256())
     return Issued(key, certificate, (authority.certificate, *authority.issuers))

@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ed25519
-from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, load_der_private_key, pkcs12
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    load_der_private_key,
+    pkcs12,
+)
 from cryptography.x509.oid import ObjectIdentifier
 
 from esign import authority
@@ -16,7 +21,7 @@ from esign.core.instant import DAY
 from esign.pdf.seal import seal
 from esign.pdf.verify import verify
 from tests.pdf.sealing import a_pdf, an_order
-from tests.pki import MADE, NOW, YEAR, a_seal, an_authority
+from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
 
 
 def load(
@@ -273,3 +278,53 @@ def test_what_is_made_seals_and_verifies(tmp_path: Path) -> None:
     assert test["result"] == "valid"
     assert test["signatures"][0]["reasons"] == ["Sealed with a test certificate: no legal effect."]
     assert timedelta(0) < YEAR
+
+
+# ---------- authorities of others ----------
+
+
+def test_trusted_roots_come_from_files_and_folders_each_once(tmp_path: Path) -> None:
+    (tmp_path / "one.pem").write_bytes(pem(ROOT) + pem(MIDDLE))
+    (tmp_path / "two.der").write_bytes(ROOT.der)
+    (tmp_path / "readme.txt").write_text("no certificate")
+    assert authority.trusted_roots(()) == ()
+    assert authority.trusted_roots([tmp_path]) == (ROOT.der, MIDDLE.der)
+    assert authority.trusted_roots([tmp_path / "two.der", tmp_path / "one.pem"]) == (ROOT.der, MIDDLE.der)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("junk.pem", b"junk", "not a certificate"),
+        ("half.pem", b"-----BEGIN CERTIFICATE-----\n", "not a certificate"),
+        ("none.pem", None, "cannot be read"),
+        ("empty/x", b"", "holds no certificate"),
+    ],
+)
+def test_a_place_without_certificate_is_named(
+    tmp_path: Path, name: str, content: bytes | None, said: str
+) -> None:
+    place = tmp_path / name
+    place.parent.mkdir(exist_ok=True)
+    if content is not None:
+        place.write_bytes(content)
+    with pytest.raises(AuthorityError, match=said):
+        authority.trusted_roots([place.parent if "/" in name else place])
+
+
+def test_the_system_s_store_is_what_openssl_would_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "roots.pem").write_bytes(pem(ROOT))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "roots.pem"))
+    assert authority.trusted_roots(["system"]) == (ROOT.der,)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+    assert authority.trusted_roots(["system"]) == (ROOT.der,)
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "none"))
+    with pytest.raises(AuthorityError, match="no trust store"):
+        authority.trusted_roots(["system"])
+
+
+def pem(issued: Issued) -> bytes:
+    return issued.certificate.public_bytes(Encoding.PEM)

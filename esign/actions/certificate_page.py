@@ -30,6 +30,7 @@ def facts(
     trail: list[Entry],
     pictures: Mapping[str, bytes],
     now: Instant,
+    logo: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The data of the page; times in the organisation's zone."""
     zone = ZoneInfo(organisation.time_zone)
@@ -44,7 +45,7 @@ def facts(
         "lang": choose(document.locale, organisation.locale).tag,
         "mode": document.mode.value,
         "time_zone": organisation.time_zone,
-        "organisation": {"name": organisation.name, "colour": organisation.colour, "logo": None},
+        "organisation": {"name": organisation.name, "colour": organisation.colour, "logo": logo},
         "verify": {
             "url": f"{base_url}/verify/{document.id}",
             "short": f"{base_url.partition('://')[2]}/verify",

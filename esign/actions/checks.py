@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
-from esign.actions import mailing, notices
+from esign.actions import logo, mailing, notices
 from esign.actions.printing import font_paths
 from esign.core.account import Organisation
 from esign.core.document import Mode
@@ -36,7 +36,9 @@ class Found:
 async def send_mail(runtime: Runtime, organisation: Organisation, to: Mailbox) -> Found:
     """One mail, sent at once and not by the outbox: what the server says is the answer."""
     now = runtime.clock.now()
-    notice = notices.Notice(organisation, Mode.LIVE, to, "mail_checked", {"organisation": organisation.name})
+    facts = {"organisation": organisation.name}
+    own = await logo.mailed(runtime.db, organisation)
+    notice = notices.Notice(organisation, Mode.LIVE, to, "mail_checked", facts, logo=own)
     host = (runtime.config.public_host or "localhost").replace(":", ".")
     try:
         message = compose(
@@ -103,7 +105,8 @@ def name_of(name: x509.Name) -> str:
 async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
     """A page sealed as live documents are, and checked as anybody checks it; nothing of it is kept."""
     now = runtime.clock.now()
-    order = SealOrder(a_page(WORDS), (), facts(runtime, organisation, now), now, font_paths(runtime))
+    page = facts(runtime, organisation, now, await logo.printed(runtime.db, organisation))
+    order = SealOrder(a_page(WORDS), (), page, now, font_paths(runtime))
     try:
         sealed = await runtime.pdf.seal(order, runtime.credentials[Mode.LIVE])
         verdict = await runtime.pdf.verify(sealed.sealed, (), now, runtime.roots)
@@ -115,7 +118,9 @@ async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
     return Found(verdict["result"] == "valid", " ".join(reasons) or sealed.level)
 
 
-def facts(runtime: Runtime, organisation: Organisation, now: Instant) -> Mapping[str, Any]:
+def facts(
+    runtime: Runtime, organisation: Organisation, now: Instant, logo: Mapping[str, Any] | None
+) -> Mapping[str, Any]:
     """The certificate page of a document that nobody had to sign."""
     base = runtime.config.server.base_url
     at = to_datetime(now).isoformat()
@@ -125,7 +130,7 @@ def facts(runtime: Runtime, organisation: Organisation, now: Instant) -> Mapping
         "lang": organisation.locale,
         "mode": Mode.LIVE.value,
         "time_zone": "UTC",
-        "organisation": {"name": organisation.name, "colour": organisation.colour, "logo": None},
+        "organisation": {"name": organisation.name, "colour": organisation.colour, "logo": logo},
         "verify": {"url": f"{base}/verify", "short": f"{base.partition('://')[2]}/verify"},
         "document": {
             "id": "doc_practice",

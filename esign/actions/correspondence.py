@@ -13,7 +13,7 @@ from esign.mail import codes, endings, letters
 from esign.mail.endings import Cancelled, Corrected, Declined, Expired, Reader, Renewal
 from esign.mail.letters import Completed, Invitation, Part, Reminder, Signed
 from esign.mail.message import Mailbox
-from esign.mail.sheet import Letter, Letterhead
+from esign.mail.sheet import Inline, Letter, Letterhead
 
 PARTS = {Role.SIGNER: Part.SIGN, Role.APPROVER: Part.APPROVE, Role.VIEWER: Part.READ, Role.CC: Part.READ}
 
@@ -36,6 +36,7 @@ class Post:
     about: Recipient | None = None
     to: Mailbox | None = None
     filled: int = 0
+    logo: Inline | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Desk:
             locale=own or post.document.locale or post.organisation.locale,
             time_zone=post.organisation.time_zone,
             test=post.document.mode is Mode.TEST,
+            logo=post.logo,
         )
 
     @property

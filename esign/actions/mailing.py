@@ -11,7 +11,7 @@ from email.utils import parseaddr
 from typing import Any
 from urllib.parse import urlsplit
 
-from esign.actions import copies, notices, testmail
+from esign.actions import copies, logo, notices, testmail
 from esign.actions.copies import Copy
 from esign.actions.correspondence import Post, write_letter
 from esign.actions.documents import Owner
@@ -151,6 +151,7 @@ async def read(runtime: Runtime, job: Job) -> Post:
         document.recipient(body["about"]) if body.get("about") else None,
         Mailbox(*body["to"]) if body.get("to") else None,
         await filled(runtime, recipient) if recipient and body["letter"] == "reminder" else 0,
+        await logo.mailed(runtime.db, organisation),
     )
 
 

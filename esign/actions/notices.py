@@ -4,13 +4,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from esign.actions import logo
 from esign.core.account import Organisation
 from esign.core.document import Mode
 from esign.core.instant import DAY
 from esign.core.usage import Meter, Usage
 from esign.mail import notices as letters
 from esign.mail.message import Mailbox
-from esign.mail.sheet import Letter, Letterhead
+from esign.mail.sheet import Inline, Letter, Letterhead
 from esign.runtime import Runtime
 from esign.store import accounts, members, outbox, usage
 from esign.store.database import Reader, Transaction
@@ -27,6 +28,7 @@ class Notice:
     letter: str
     facts: Mapping[str, str | int]
     link: str | None = None
+    logo: Inline | None = None
 
 
 async def queue(
@@ -74,7 +76,8 @@ async def read(runtime: Runtime, job: Job) -> Notice:
     body = json.loads(runtime.vault.decrypt("outbox", job.body, job.key.encode()))
     organisation = await accounts.get_organisation(runtime.db, body["organisation"])
     mode, to = Mode(body["mode"]), Mailbox(*body["to"])
-    return Notice(organisation, mode, to, body["letter"], body["facts"], body.get("link"))
+    own = await logo.mailed(runtime.db, organisation)
+    return Notice(organisation, mode, to, body["letter"], body["facts"], body.get("link"), own)
 
 
 def write_letter(notice: Notice) -> Letter:
@@ -85,5 +88,6 @@ def write_letter(notice: Notice) -> Letter:
         locale=organisation.locale,
         time_zone=organisation.time_zone,
         test=notice.mode is Mode.TEST,
+        logo=notice.logo,
     )
     return letters.notice(letters.Notice(head, notice.to.name, notice.letter, notice.facts, notice.link))

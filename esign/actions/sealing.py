@@ -5,6 +5,7 @@ import logging
 
 from esign.actions.certificate_page import facts, up_to_last_act
 from esign.actions.drawing import drawn_fields, inks_of
+from esign.actions.logo import printed
 from esign.actions.printing import font_paths
 from esign.actions.upload import sha256_of
 from esign.core import audit_file, lifecycle
@@ -115,10 +116,11 @@ async def prepare(runtime: Runtime, document: Document, now: Instant) -> SealOrd
         for ink in inks_of(recipient)
         if ink.picture
     }
+    base_url, logo = runtime.config.server.base_url, await printed(runtime.db, organisation)
     return SealOrder(
         prepared=await blobs.get(runtime.db, document.file.prepared),
         fields=tuple(drawn_fields(document, pictures)),
-        certificate=facts(runtime.config.server.base_url, document, organisation, trail, pictures, now),
+        certificate=facts(base_url, document, organisation, trail, pictures, now, logo),
         now=now,
         font_paths=font_paths(runtime),
         trail=audit_file.write(document.id, trail),

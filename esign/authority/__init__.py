@@ -2,7 +2,9 @@
 
 Decisions: test mode has an authority of its own, so that whoever trusts the live one never trusts a test seal by it.
 Keys are plain PKCS#8 files that only the server's user can read: whoever reads them reads the database as well. A
-certificate is never replaced silently, not even an expired one: what was sealed with it must stay checkable.
+certificate is never replaced silently, not even an expired one: what was sealed with it must stay checkable. The
+system's trust store counts only where it is asked for: its roots vouch for names of web servers, and hardly one of them
+for whoever signs documents.
 """
 
 from dataclasses import dataclass
@@ -11,10 +13,11 @@ from pathlib import Path
 from esign.authority import bundle
 from esign.authority.checks import AuthorityError
 from esign.authority.made import Folder, root
+from esign.authority.trusted import trusted_roots
 from esign.core.credential import TEST_MARK, Credential
 from esign.core.instant import Instant, to_datetime
 
-__all__ = ["Authority", "AuthorityError", "known_roots", "load_or_make"]
+__all__ = ["Authority", "AuthorityError", "known_roots", "load_or_make", "trusted_roots"]
 
 
 LIVE, TEST = "", "test-"  # how the files of a mode begin

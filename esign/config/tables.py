@@ -17,6 +17,7 @@ from esign.config.values import (
     Name,
     Network,
     TimeZone,
+    Trusted,
     is_loopback,
     origin,
 )
@@ -132,10 +133,15 @@ class Mail(Table):
 
 
 class Seal(Table):
-    """What documents are sealed with, and the fonts they are written in."""
+    """What documents are sealed with, whose seals are trusted, and the fonts that documents are written in."""
 
     pkcs12: LocalFile | None = key(None, "Key and certificate of the seal (.p12); if not set, they are made.")
     passphrase: SecretStr | None = key(None, "Its passphrase; better in ESIGN_SEAL__PASSPHRASE_FILE.")
+    trust: tuple[Trusted, ...] = key(
+        (),
+        'Whose signatures to trust: root certificates (PEM or DER), folders of them, "system".',
+        strict=False,
+    )
     font_paths: tuple[LocalFolder, ...] = key(
         (), "Folders with more fonts, for names in Chinese, Japanese or Korean.", strict=False
     )

@@ -10,11 +10,20 @@ PLANS = ("free", "team", "business", "enterprise")
 
 
 @dataclass(frozen=True, slots=True)
+class Logo:
+    """Which picture it is, and its size in pixels."""
+
+    sha256: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
 class Organisation:
     """`colour` is `#rrggbb`; where `plan`, `expires_in_days` or `reminders` is None the installation's own counts.
 
     The other days are None where nothing is kept, deleted or limited. Signing pages may stand in pages of
-    `embed_origins`.
+    `embed_origins`. Without a `logo` its initials stand for it.
     """
 
     id: str
@@ -31,6 +40,7 @@ class Organisation:
     delete_closed_after_days: int | None = None
     max_key_lifetime_days: int | None = None
     embed_origins: tuple[str, ...] = ()
+    logo: Logo | None = None
 
 
 def may_use_api(plan: str) -> bool:

@@ -12,7 +12,7 @@ import idna
 from esign.core.instant import Instant, to_datetime
 from esign.mail import header
 from esign.mail.failure import PermanentFailure
-from esign.mail.sheet import Letter
+from esign.mail.sheet import Inline, Letter
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,8 @@ def compose(
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(letter.text, cte="quoted-printable")
     message.add_alternative(letter.html, subtype="html", cte="quoted-printable")
+    for inline in letter.inlines:
+        _enclose(message, inline)
     for attachment in attachments:
         _attach(message, attachment)
     return message
@@ -92,6 +94,15 @@ def _message_id(given: str) -> str:
     if not _MESSAGE_ID.fullmatch(given):
         raise PermanentFailure("The Message-ID is not local@host")
     return f"<{given}>"
+
+
+def _enclose(message: EmailMessage, inline: Inline) -> None:
+    """Beside the HTML, which shows it (RFC 2392)."""
+    html = message.get_body(("html",))
+    assert html is not None, "a letter has both"
+    html.add_related(
+        inline.png, "image", "png", cid=f"<{inline.name}>", disposition="inline", filename="logo.png"
+    )
 
 
 def _attach(message: EmailMessage, attachment: Attachment) -> None:

@@ -16,15 +16,37 @@ TEST_PREFIX = "[TEST] "
 GROUND = "#3d4657"
 
 
+LOGO = (160, 40)  # pixels, as large as it is shown at most
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """A PNG that comes inside the letter, by its size in pixels; the HTML calls it `cid:` and its `name`."""
+
+    name: str
+    png: bytes
+    width: int
+    height: int
+
+    @property
+    def is_wide(self) -> bool:
+        """So wide that it says the name itself, which then need not stand beside it."""
+        return self.width >= 2 * self.height
+
+
 @dataclass(frozen=True, slots=True)
 class Letterhead:
-    """Whose letter it is; `colour` is `#rrggbb`, `locale` a BCP 47 tag, `test` is for test mode."""
+    """Whose letter it is; `colour` is `#rrggbb`, `locale` a BCP 47 tag, `test` is for test mode.
+
+    Without a `logo` the initials stand for the organisation.
+    """
 
     organisation: str
     colour: str | None = None
     locale: str = "en"
     time_zone: str = "UTC"
     test: bool = False
+    logo: Inline | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +54,7 @@ class Letter:
     subject: str
     text: str
     html: str
+    inlines: tuple[Inline, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +110,8 @@ def draw(head: Letterhead, write: Callable[[Words], Sheet]) -> Letter:
     plain, rich = (words(head.locale, head.time_zone, rich=rich) for rich in (False, True))
     sheet = write(plain)
     subject = (TEST_PREFIX if head.test else "") + sheet.subject
-    return Letter(subject, _text(head, sheet, plain), _html(head, write(rich), rich))
+    inlines = (head.logo,) if head.logo else ()
+    return Letter(subject, _text(head, sheet, plain), _html(head, write(rich), rich), inlines)
 
 
 def _html(head: Letterhead, sheet: Sheet, words: Words) -> str:
@@ -98,6 +122,8 @@ def _html(head: Letterhead, sheet: Sheet, words: Words) -> str:
         start="right" if words.language.direction == "rtl" else "left",
         organisation=line(head.organisation),
         mark=mark(head.organisation, head.colour),
+        logo=head.logo,
+        shown=fitted(head.logo) if head.logo else None,
         test=words.say("test") if head.test else None,
         foot=words.say("foot", organisation=head.organisation),
     )
@@ -147,6 +173,12 @@ def _rows(rows: tuple[Row, ...]) -> Iterator[str]:
     column = min(max(len(row.label) for row in rows), LABELS) + 2
     for row in rows:
         yield _wrap(row.value, row.label.ljust(column - 2) + "  ", " " * column)
+
+
+def fitted(logo: Inline) -> tuple[int, int]:
+    """Width and height to show it in: all of it inside `LOGO`, and never larger than it is."""
+    scale = min(LOGO[0] / logo.width, LOGO[1] / logo.height, 1)
+    return round(logo.width * scale), round(logo.height * scale)
 
 
 def mark(organisation: str, colour: str | None) -> Mark:

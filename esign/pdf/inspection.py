@@ -53,7 +53,7 @@ class Inspection:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A signature image made anew; sizes in pixels."""
+    """A signature or a logo made anew; sizes in pixels."""
 
     png: bytes
     width: int

@@ -17,7 +17,7 @@ FAINT = 230  # grey level above which nothing is seen in print
 
 def reencode(image: bytes) -> Picture:
     """The ink of a PNG, JPEG or WebP, upright and cut to its edges; `invalid_request` for all else and for nothing."""
-    ink = _trimmed(_pixels(image))
+    ink = trimmed(pixels(image), "Nothing was drawn: the picture is blank.")
     ink.thumbnail(BOUNDS, Image.Resampling.LANCZOS)
     ink.info.clear()
     png = io.BytesIO()
@@ -25,31 +25,35 @@ def reencode(image: bytes) -> Picture:
     return Picture(png.getvalue(), ink.width, ink.height)
 
 
-def _pixels(image: bytes) -> Image.Image:
-    """The first frame as RGBA, turned as its camera meant it."""
+def pixels(
+    image: bytes,
+    formats: tuple[str, ...] = FORMATS,
+    else_said: str = "The picture is not a PNG, JPEG or WebP image.",
+) -> Image.Image:
+    """The first frame as RGBA, turned as its camera meant it; of another format it is refused with `else_said`."""
     too_large = Problem("invalid_request", "The picture has too many pixels; send a smaller one.")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # our own limit is lower
-            with Image.open(io.BytesIO(image), formats=FORMATS) as source:
+            with Image.open(io.BytesIO(image), formats=formats) as source:
                 if source.width * source.height > MAX_PIXELS:
                     raise too_large
                 return ImageOps.exif_transpose(source).convert("RGBA")
     except Image.DecompressionBombError as error:
         raise too_large from error
     except UnidentifiedImageError as error:
-        raise Problem("invalid_request", "The picture is not a PNG, JPEG or WebP image.") from error
+        raise Problem("invalid_request", else_said) from error
     except (OSError, ValueError, SyntaxError, EOFError) as error:
         raise Problem("invalid_request", "The picture is damaged; save it again and send that.") from error
 
 
-def _trimmed(image: Image.Image) -> Image.Image:
-    """Cut to where something is seen on white paper."""
+def trimmed(image: Image.Image, blank_said: str) -> Image.Image:
+    """Cut to where something is seen on white paper; where nothing is, it is refused with `blank_said`."""
     paper = Image.new("RGBA", image.size, "white")
     grey = Image.alpha_composite(paper, image).convert("L")
     drawn = ImageChops.invert(grey).point(lambda level: 255 if level > PAPER else 0)
     box = drawn.getbbox()
     darkest = grey.getextrema()[0]
     if box is None or not isinstance(darkest, int | float) or darkest > FAINT:
-        raise Problem("invalid_request", "Nothing was drawn: the picture is blank.")
+        raise Problem("invalid_request", blank_said)
     return image.crop(box)

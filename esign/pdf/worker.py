@@ -19,6 +19,7 @@ TASKS: Mapping[str, str] = {
     "seal": "esign.pdf.seal:seal",
     "verify": "esign.pdf.verify:verify",
     "reencode": "esign.pdf.picture:reencode",
+    "logo": "esign.pdf.logo:redraw",
     "letters": "esign.pdf.letters:letters",
     "missing": "esign.pdf.glyphs:missing_with_system",
     "unfit": "esign.pdf.overlay:unfit",

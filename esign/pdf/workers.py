@@ -7,7 +7,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from signal import SIGXCPU, strsignal
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from esign.core.credential import Credential
 from esign.core.errors import CATALOGUE, Detail, Problem
@@ -83,9 +83,9 @@ class Workers:
         """`esign.pdf.verify.verify`; a file that brings a worker down is refused as `invalid_file`."""
         return cast(Verification, await self._judge("verify", Verification, file, roots, now, own))
 
-    async def reencode(self, image: bytes) -> Picture:
-        """`esign.pdf.picture.reencode`; an image that brings a worker down is refused as `invalid_file`."""
-        return cast(Picture, await self._judge("reencode", Picture, image))
+    async def reencode(self, image: bytes, task: Literal["reencode", "logo"] = "reencode") -> Picture:
+        """`esign.pdf.picture.reencode`, or `logo.redraw`; what brings a worker down is refused as `invalid_file`."""
+        return cast(Picture, await self._judge(task, Picture, image))
 
     async def seal(self, order: SealOrder, credential: Credential) -> Sealed:
         """`esign.pdf.seal.seal`; raises `WorkerFailed` with the reason when there is no sealed file."""

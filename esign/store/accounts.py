@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from esign.core.account import Organisation
+from esign.core.account import Logo, Organisation
 from esign.core.apikey import COMMAND_LINE, ApiKey, Scope
 from esign.core.document import Actor, Mode, Reminders
 from esign.core.errors import Problem
@@ -63,6 +63,7 @@ def organisation_row(organisation: Organisation) -> dict[str, Any]:
     return members | {
         "reminders": json.dumps(asdict(reminders)) if reminders else None,
         "embed_origins": json.dumps(organisation.embed_origins),
+        "logo": json.dumps(asdict(organisation.logo)) if organisation.logo else None,
     }
 
 
@@ -71,6 +72,8 @@ def load_organisation(row: Row) -> Organisation:
     if members["reminders"] is not None:
         members["reminders"] = Reminders(**json.loads(members["reminders"]))
     members["embed_origins"] = tuple(json.loads(members["embed_origins"]))
+    if members["logo"] is not None:
+        members["logo"] = Logo(**json.loads(members["logo"]))
     return Organisation(**members)
 
 

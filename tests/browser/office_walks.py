@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from esign.core.document import Document
 from esign.demo import contract
 from tests.browser.furnished import furnish, signed_in
 from tests.browser.stage import Stage
+from tests.logos import a_logo
 
 Stops = Iterator[str]
 
@@ -164,6 +165,34 @@ def verify(page: Page, office: Office) -> Stops:
     yield "result"
 
 
+def logo(page: Page, office: Office) -> Stops:
+    """Chosen, shown to whoever is asked to sign, and removed."""
+    office.go(page, "/settings/organisation/logo")
+    yield "none"
+    file = {"name": "logo.png", "mimeType": "image/png", "buffer": a_logo()}
+    page.get_by_label("Your logo").set_input_files(file)  # type: ignore[arg-type]
+    page.get_by_role("button", name="Save the logo").click()
+    page.get_by_text("The logo is saved.").wait_for()
+    page.locator("#h-brand").scroll_into_view_if_needed()
+    yield "organisation"
+    api = office.stage.site.api
+    asked = office.stage.do(api.sent())
+    office.stage.work("mail")
+    page.goto(office.stage.do(office.stage.site.person("ada@example.test")).link)
+    shown = page.locator("header img.logo")
+    expect(shown).to_have_attribute("alt", "Alder & Finch")
+    assert shown.evaluate("image => image.complete && image.naturalWidth > 100")
+    yield "signing"
+    for way, path in (("POST", f"/documents/{asked}/cancel"), ("DELETE", f"/documents/{asked}")):
+        office.stage.do(api.ok(way, path))
+    office.go(page, "/settings/organisation/logo")
+    yield "another"
+    office.go(page, "/settings/organisation/logo/remove")
+    yield "remove"
+    page.get_by_role("button", name="Remove logo").click()
+    page.get_by_text("The logo is removed.").wait_for()
+
+
 OFFICE: dict[str, Walk] = {
     "office-new": at("/documents/new"),
     **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
@@ -189,6 +218,7 @@ OFFICE: dict[str, Walk] = {
     "office-tokens": at("/settings/tokens"),
     "office-token-new": at("/settings/tokens/new"),
     "office-organisation": at("/settings/organisation"),
+    "office-logo": logo,
     "office-defaults": at("/settings/defaults"),
     "office-outbox": at("/settings/outbox"),
     "office-usage": at("/settings/usage"),

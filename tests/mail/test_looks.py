@@ -1,13 +1,21 @@
 """The letters in a real browser, which is what many mail readers are."""
 
 import os
+import re
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Literal
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from esign.core.language import LANGUAGES
-from tests.mail.samples import letters
+from esign.mail.letters import invitation
+from esign.mail.sheet import Inline
+from esign.web.signing.handoff import data_url
+from tests.logos import TEAL, file_of
+from tests.mail.samples import HEAD, INVITATION, letters
 
 ENDS = """cell => {
   const text = document.createRange();
@@ -63,4 +71,30 @@ def test_a_letter_fits_in_every_language(browser: Browser, tag: str) -> None:
             assert label["right"] + 8 <= fact["left"] or fact["right"] + 8 <= label["left"], name
         if SHOTS and "_" not in name:
             page.screenshot(path=f"{SHOTS}/mail-{name}-360-{tag}.png", full_page=True)
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("width", "height"), [(640, 160), (160, 160), (640, 20)], ids=["wide", "square", "line"]
+)
+def test_a_logo_lies_on_white_and_keeps_its_shape(
+    browser: Browser, width: int, height: int, scheme: Literal["light", "dark"]
+) -> None:
+    logo = Inline("logo@esign", file_of(Image.new("RGB", (width, height), TEAL)), width, height)
+    letter = invitation(replace(INVITATION, head=replace(HEAD, organisation="W" * 60, logo=logo)))
+    page = browser.new_page(viewport={"width": 360, "height": 640}, color_scheme=scheme)
+    page.set_content(letter.html.replace("cid:logo@esign", data_url("image/png", logo.png)))
+    shown = page.locator("img")
+    box = shown.bounding_box()
+    assert box and box["width"] / box["height"] == pytest.approx(width / height, rel=0.1)
+    assert box["width"] <= 160 and box["height"] <= 40
+    assert shown.evaluate("image => image.naturalWidth") == width
+    assert (
+        shown.evaluate("image => getComputedStyle(image.closest('td')).backgroundColor")
+        == "rgb(255, 255, 255)"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert shown.get_attribute("alt") == "W" * 60
+    assert page.locator("td", has_text=re.compile("^W{60}$")).count() == (0 if width > height else 1)
     page.close()

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from esign.mail import header
 from esign.mail.failure import PermanentFailure
+from esign.mail.letters import invitation
 from esign.mail.message import Attachment, Envelope, Mailbox, compose, deliverable, envelope
-from tests.mail.samples import at, letters
+from esign.mail.sheet import Inline
+from tests.mail.samples import HEAD, INVITATION, at, letters
 
 LETTER = letters()["invitation"]
 SENDER = Mailbox("sign@northlight.example", "Northlight Joinery")
@@ -198,3 +200,22 @@ def test_an_ordinary_message_needs_nothing_special() -> None:
 def test_a_header_reads_as_the_text_it_carries() -> None:
     assert header.text("Subject", "例え") == "例え"
     assert written()["To"] == "Jonas Weber <jonas@weber.example>"
+
+
+@pytest.mark.parametrize("attached", [(), (Attachment("a.pdf", b"%PDF-"),)], ids=["alone", "with a file"])
+def test_a_logo_comes_beside_the_html_and_the_text_knows_nothing_of_it(
+    attached: tuple[Attachment, ...],
+) -> None:
+    logo = Inline("logo.1@esign", b"\x89PNG logo", 640, 160)
+    letter = invitation(replace(INVITATION, head=replace(HEAD, logo=logo)))
+    parsed = read(written(letter=letter, attachments=attached))
+    kinds = [part.get_content_type() for part in parsed.walk()]
+    assert kinds[-5 - len(attached) :][:5] == [
+        *("multipart/alternative", "text/plain", "multipart/related", "text/html", "image/png")
+    ]
+    [picture] = (part for part in parsed.walk() if part.get_content_type() == "image/png")
+    assert (picture["Content-ID"], picture.get_content_disposition()) == ("<logo.1@esign>", "inline")
+    assert picture.get_payload(decode=True) == logo.png
+    assert letter.text == LETTER.text
+    assert parsed.get_body(("plain",)).get_content().replace("\r\n", "\n") == LETTER.text  # type: ignore[union-attr]
+    assert [part.get_filename() for part in parsed.iter_attachments()] == ["a.pdf"] * len(attached)

@@ -21,7 +21,7 @@ from esign.web.api.settings import ChangeSettings, changes_of, present
 from esign.web.office.arrivals import zones
 from esign.web.office.call import Call
 from esign.web.office.forms import EMPTY, Wrong
-from esign.web.signing.page import brand
+from esign.web.signing.page import brand, logo_of
 from esign.web.validation import check
 
 ORGANISATION, DEFAULTS = "/settings/organisation", "/settings/defaults"
@@ -44,6 +44,7 @@ async def show_organisation(call: Call) -> Response:
     return call.page(
         "organisation",
         settings=found,
+        logo=logo_of(call.signed.organisation),
         ink=brand(found.brand_colour)[1],
         usual_colour=COLOUR,
         languages=LANGUAGES.values(),

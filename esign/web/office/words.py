@@ -9,6 +9,8 @@ from esign.core.instant import DAY, HOUR, MINUTE, Instant, rfc3339, to_datetime
 
 DONE: Mapping[str, str] = {
     "signed-out": "You are signed out.",
+    "ended": "You were signed out meanwhile, so nothing was done. Sign in, and do it again.",
+    "ended-file": "You were signed out meanwhile, so no file was taken. Sign in, and choose it again.",
     "password": "Your new password is set. Sign in with it.",
     "password-changed": "Your password is changed. Other browsers were signed out.",
     "name": "Your name is saved.",
@@ -54,6 +56,8 @@ DONE: Mapping[str, str] = {
     "webhook-off": "The webhook is switched off. Nothing is sent to it.",
     "webhook-deleted": "The webhook is deleted.",
     "settings": "The settings are saved.",
+    "logo": "The logo is saved. It is shown from now on.",
+    "logo-removed": "The logo is removed. Your initials stand for you again.",
     "delivered": "Sent, and the program has taken it.",
     "delivery-failed": "Sent, but the program has not taken it.",
 }

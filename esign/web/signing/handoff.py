@@ -78,7 +78,13 @@ class Handoffs:
             request.scope["esign.problem"] = UnknownLink()
         if seen.document is None or seen.recipient is None or seen.organisation is None:
             words = self.library.choose(wanted, browser)
-            shown = {"t": words, "languages": LANGUAGES, "mark": "e", "brand": ("#2546d8", "#ffffff")}
+            shown = {
+                "t": words,
+                "languages": LANGUAGES,
+                "mark": "e",
+                "logo": None,
+                "brand": ("#2546d8", "#ffffff"),
+            }
             return self.pages.page(
                 "signing/phone.html", {"state": "closed", "view": seen.state, "test": False, **shown}
             )

@@ -16,6 +16,7 @@ from esign.core.draft import Draft, Given, put_in
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import LANGUAGES
 from esign.core.value import needs_signature
+from esign.web.logos import address
 from esign.web.signing.body import spread
 from esign.web.signing.steps import Place, Step, places, steps, written
 from esign.web.signing.words import Words
@@ -77,6 +78,7 @@ def common(facts: Facts) -> dict[str, Any]:
         "write_to": facts.write_to,
         "address": facts.address,
         "mark": initials(facts.organisation.name),
+        "logo": logo_of(facts.organisation),
         "brand": brand(facts.organisation.colour),
         "test": facts.document.mode is Mode.TEST,
         "ancestors": facts.organisation.embed_origins,
@@ -198,6 +200,12 @@ def avatar(facts: Facts) -> tuple[str, int | None]:
         if facts.member and who.email.casefold() == email:
             return initials(facts.sender), number % 8 + 1
     return initials(facts.sender), None
+
+
+def logo_of(organisation: Organisation) -> dict[str, Any] | None:
+    """The address, and the size that keeps its room before it comes; None where the initials stand for it."""
+    logo = organisation.logo
+    return {"address": address(logo), "width": logo.width, "height": logo.height} if logo else None
 
 
 def initials(name: str) -> str:

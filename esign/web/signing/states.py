@@ -183,6 +183,7 @@ def unknown(words: Words) -> dict[str, Any]:
         "t": words,
         "languages": LANGUAGES,
         "mark": "e",
+        "logo": None,
         "brand": ("#2546d8", "#ffffff"),
         "test": False,
         "view": "unknown",

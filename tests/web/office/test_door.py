@@ -11,7 +11,8 @@ from esign.core.document import Origin
 from esign.core.member import MemberRole
 from esign.core.user import FRESH, Act, Stage, User, may
 from esign.store import accounts, members
-from esign.web.office.door import PROOF, Line, local
+from esign.web.office.call import local
+from esign.web.office.door import PROOF, Line
 from esign.web.office.routes import TABLE
 from esign.web.security import PAGE_HEADERS
 from tests.factories import an_organisation, store_organisation
@@ -189,7 +190,11 @@ async def test_a_form_that_is_none_is_refused(office: Office, people: dict[Membe
 
 @pytest.mark.parametrize(
     "line",
-    [line for line in TABLE if line.fresh and line.method == "POST" and "{id}" not in line.path],
+    [
+        line
+        for line in TABLE
+        if line.fresh and line.method == "POST" and "{id}" not in line.path and line.takes != "files"
+    ],
     ids=name,
 )
 async def test_the_password_is_asked_for_again_with_the_form_inside(
@@ -206,6 +211,17 @@ async def test_the_password_is_asked_for_again_with_the_form_inside(
     after = await visitor.post(line.path, {"name": "Zoë", PROOF: PASSWORD, "csrf": visitor.csrf})
     assert after.title != "Is it you?" if after.status != 303 else True
     assert visitor.token != before, "what gains rights gets a new cookie"
+
+
+@pytest.mark.parametrize("line", [line for line in TABLE if line.fresh and line.takes == "files"], ids=name)
+async def test_a_file_is_sent_after_the_password(
+    office: Office, people: dict[MemberRole, User], line: Line
+) -> None:
+    """A page cannot keep it: the form is opened anew behind the question."""
+    visitor = await browser(office, people[MemberRole.OWNER])
+    office.clock.advance(milliseconds=FRESH)
+    assert (await send(visitor, line)).to == f"/confirm?next={line.path.replace('/', '%2F')}"
+    assert line.path in {one.path for one in TABLE if one.method == "GET" and one.fresh}
 
 
 async def test_a_page_that_needs_it_leads_over_the_password_and_back(

@@ -1,0 +1,71 @@
+"""The logo that an organisation shows on signing pages, in its mails and on certificate pages."""
+
+import base64
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+from esign.actions.documents import Owner
+from esign.core.account import Logo, Organisation
+from esign.core.errors import Problem
+from esign.mail.sheet import Inline
+from esign.runtime import Runtime
+from esign.store import accounts, logos
+from esign.store.database import Reader, Transaction
+
+MOST = 2**20  # bytes of what is sent
+LARGE = "The logo is larger than 1 MB. Save it smaller and send that."
+UNREAD = "The picture cannot be read. Save it again, or choose another."
+
+
+async def put(runtime: Runtime, owner: Owner, image: bytes) -> None:
+    """Shown from now on; raises `invalid_request` with a sentence where the picture is none that can be."""
+    if len(image) > MOST:
+        raise Problem("invalid_request", LARGE)
+    try:
+        picture = await runtime.pdf.reencode(image, "logo")
+    except Problem as problem:
+        if problem.code == "invalid_file":  # it brought a worker down
+            raise Problem("invalid_request", UNREAD) from problem
+        raise
+    logo = Logo(hashlib.sha256(picture.png).hexdigest(), picture.width, picture.height)
+
+    async def write(tx: Transaction) -> None:
+        organisation = await accounts.get_organisation(tx, owner.organisation_id)
+        await logos.save(tx, organisation.id, logo.sha256, picture.png)
+        await accounts.save_organisation(tx, replace(organisation, logo=logo))
+
+    await runtime.db.write(write)
+
+
+async def remove(runtime: Runtime, owner: Owner) -> None:
+    """From now on the initials stand for the organisation; of what was sealed or mailed nothing changes."""
+
+    async def write(tx: Transaction) -> None:
+        organisation = await accounts.get_organisation(tx, owner.organisation_id)
+        await logos.delete(tx, organisation.id)
+        await accounts.save_organisation(tx, replace(organisation, logo=None))
+
+    await runtime.db.write(write)
+
+
+async def png(reader: Reader, organisation: Organisation) -> bytes | None:
+    """What it looks like; None where there is none, or another one by now."""
+    return await logos.get(reader, organisation.logo.sha256) if organisation.logo else None
+
+
+async def mailed(reader: Reader, organisation: Organisation) -> Inline | None:
+    """As a letter brings it along."""
+    content, logo = await png(reader, organisation), organisation.logo
+    if logo is None or content is None:
+        return None
+    return Inline(f"logo.{logo.sha256[:32]}@esign", content, logo.width, logo.height)
+
+
+async def printed(reader: Reader, organisation: Organisation) -> dict[str, Any] | None:
+    """As the certificate page takes it."""
+    content, logo = await png(reader, organisation), organisation.logo
+    if logo is None or content is None:
+        return None
+    encoded = base64.b64encode(content).decode()
+    return {"type": "png", "width": logo.width, "height": logo.height, "base64": encoded}

@@ -1,0 +1,31 @@
+"""Logos of organisations, at addresses that name their content: any page may show one, and keep it for ever."""
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from esign.core.account import Logo
+from esign.store import logos
+from esign.web.pages import FOR_EVER
+from esign.web.security import FILE_POLICY
+
+
+def address(logo: Logo) -> str:
+    return f"/logo/{logo.sha256}.png"
+
+
+async def serve(request: Request) -> Response:
+    png = await logos.get(request.app.state.runtime.db, request.path_params["sha256"])
+    if png is None:
+        raise HTTPException(404)
+    headers = {
+        "Cache-Control": FOR_EVER,
+        "X-Content-Type-Options": "nosniff",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Content-Security-Policy": FILE_POLICY,
+    }
+    return Response(png, headers=headers, media_type="image/png")
+
+
+routes = [Route("/logo/{sha256}.png", serve, methods=["GET"])]
