@@ -1,11 +1,11 @@
 """`esign orgs`: the organisations of the installation."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from esign.cli.installation import configured, database, with_config
-from esign.config import Config
 from esign.exits import run
 
 PLANS = ("free", "team", "business", "enterprise")
@@ -16,11 +16,11 @@ def orgs() -> None:
     """Organisations; most installations have one."""
 
 
-def undrawn(config: Config, name: str) -> list[str]:
+def undrawn(name: str, font_paths: Iterable[Path]) -> list[str]:
     """What the certificate page of its documents could not show."""
     from esign.pdf import glyphs
 
-    return glyphs.missing_with_system([name], [str(path) for path in config.seal.font_paths])
+    return glyphs.missing_with_system([name], [str(path) for path in font_paths])
 
 
 @orgs.command("create")
@@ -32,7 +32,7 @@ def create_org(name: str, plan: str | None, file: Path | None) -> None:
     if not 1 <= len(name.strip()) <= 200 or not name.isprintable():
         raise click.BadParameter("give a name of 1 to 200 characters", param_hint="--name")
     config = configured(file)
-    if missing := undrawn(config, name):
+    if missing := undrawn(name, config.seal.font_paths):
         raise click.BadParameter(f"no font at hand can print {' '.join(missing)}", param_hint="--name")
 
     async def work() -> None:
