@@ -36,7 +36,7 @@ async def judging(config: Config, trust: tuple[Path, ...] = ()) -> AsyncIterator
     Raises Unreadable.
     """
     roots = trusted(config, trust)
-    own = authority.known_roots(config.storage.data_dir, config.seal.pkcs12, config.seal.secret)
+    own = authority.known_roots(config.storage.data_dir, authority.given(config.seal))
     workers = Workers()
     try:
         yield lambda content: workers.verify(content, roots, SystemClock().now(), own)

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import ObjectIdentifier
 
 from esign import authority
-from esign.authority import Authority, AuthorityError
+from esign.authority import Authority, AuthorityError, Given
 from esign.core.credential import TEST_MARK, Credential
 from esign.core.instant import DAY
 from esign.pdf.seal import seal
@@ -27,7 +27,7 @@ from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
 def load(
     folder: Path, name: str = "Acme Ltd", now: int = NOW, file: Path | None = None, word: str | None = None
 ) -> Authority:
-    return authority.load_or_make(folder, name, now, file, word)
+    return authority.load_or_make(folder, name, now, Given(file, None, word) if file else None)
 
 
 def certificate_of(credential: Credential) -> x509.Certificate:
@@ -161,9 +161,13 @@ def test_a_key_that_is_not_the_certificates_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_expired_seal_certificate_is_named_with_a_remedy(tmp_path: Path) -> None:
+    """As happens where the key that would renew it is kept elsewhere."""
     load(tmp_path)
+    (tmp_path / "authority.key").unlink()
     late = load(tmp_path, now=NOW + 4 * 365 * DAY)
-    assert re.search(r"seal.pem has expired on 2029-11-21; move .* away", late.warnings[0])
+    said = r"seal.pem has expired on 2029-11-21; .*authority.key is not there; put it back"
+    assert re.search(said, late.warnings[0])
+    assert len(late.warnings) == 1, "that of test mode was renewed"
 
 
 def test_a_clock_before_the_certificate_is_named(tmp_path: Path) -> None:
@@ -214,9 +218,9 @@ def test_an_authority_made_before_stays_trusted(tmp_path: Path, bundle: Path) ->
 
 
 def test_the_anchor_of_the_configured_file_is_known_too(tmp_path: Path, bundle: Path) -> None:
-    assert authority.known_roots(tmp_path, bundle, "right") == (ROOT.der,)
+    assert authority.known_roots(tmp_path, Given(bundle, None, "right")) == (ROOT.der,)
     with pytest.raises(AuthorityError, match="passphrase"):
-        authority.known_roots(tmp_path, bundle, "wrong")
+        authority.known_roots(tmp_path, Given(bundle, None, "wrong"))
 
 
 @pytest.mark.parametrize(
