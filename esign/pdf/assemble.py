@@ -4,9 +4,8 @@ import io
 from dataclasses import dataclass
 
 import pikepdf
-from pikepdf import Name
 
-from esign.pdf import claims, overlay, stamp
+from esign.pdf import claims, overlay, stamp, tags
 from esign.pdf import page as pages
 from esign.pdf.order import SealOrder
 
@@ -29,19 +28,10 @@ def assemble(order: SealOrder, certificate_pdf: bytes, watermark: str | None) ->
         drawn, numbers = overlay.draw(
             order.fields, sizes, order.now, lang=lang, watermark=watermark, font_paths=order.font_paths
         )
+        tags.drop_broken(pdf)
         stamp.stamp(pdf, {number: (drawn, index) for index, number in enumerate(numbers)})
         added = stamp.append(pdf, certificate_pdf)
-        _untag(pdf, len(views))
         claims.drop(pdf)  # of files prepared before that was done at the door
         result = io.BytesIO()
         pdf.save(result, min_version="1.7")
         return Revision(result.getvalue(), len(views), added)
-
-
-def _untag(pdf: pikepdf.Pdf, first: int) -> None:
-    """Take the numbers into the certificate's structure tree off its pages: that tree stays behind."""
-    for page in pdf.pages[first:]:
-        for tagged in (page.obj, *page.obj.get(Name.Annots, [])):
-            for key in (Name.StructParents, Name.StructParent, Name.Tabs):
-                if key in tagged:
-                    del tagged[key]
