@@ -4,12 +4,26 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from esign.jobs import delivering, expire, failing, keys, probe, prune, purge, remind, shed, tally, worker
+from esign.jobs import (
+    delivering,
+    erase,
+    expire,
+    failing,
+    keys,
+    probe,
+    prune,
+    purge,
+    remind,
+    shed,
+    tally,
+    worker,
+)
 from esign.runtime import Runtime
 
 Tick = Callable[[Runtime], Awaitable[int]]
 
 TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
+    (erase.tick, 5),
     (expire.tick, 15),
     (remind.tick, 60),
     (probe.tick, 60),
