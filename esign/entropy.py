@@ -56,3 +56,9 @@ def jitter() -> float:
 def new_key_secret() -> str:
     """The 30 random characters of an API key: 178 bits (contract 8)."""
     return "".join(secrets.choice(ALPHABET) for _ in range(RANDOM))
+
+
+def key_secret_of(seed: bytes) -> str:
+    """Such characters from 32 bytes that nobody can guess: of the same ones they are the same."""
+    number = int.from_bytes(seed)
+    return "".join(ALPHABET[number // len(ALPHABET) ** place % len(ALPHABET)] for place in range(RANDOM))

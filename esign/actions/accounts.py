@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from email.utils import parseaddr
 
+from esign.actions.transition import Keep
 from esign.config import Config
 from esign.core import apikey
 from esign.core.account import Organisation, may_use_api
@@ -81,14 +82,21 @@ class Wish:
 
 
 async def add_key(
-    db: Database, config: Config, now: Instant, organisation: Organisation, wish: Wish, created_by: Actor
+    db: Database,
+    config: Config,
+    now: Instant,
+    organisation: Organisation,
+    wish: Wish,
+    created_by: Actor,
+    secret: str | None = None,
+    keep: Keep | None = None,
 ) -> tuple[ApiKey, str]:
-    """The same for one of several organisations."""
+    """The same for one of several organisations; `secret`: its random part, where that was drawn before."""
     if not may_use_api(plan_of(organisation, config)):
         raise Problem("plan_required")
     if config.server.environment == "test" and wish.mode is Mode.LIVE:
         raise LiveKeysNotAllowed
-    text = apikey.compose(wish.mode, new_key_secret())
+    text = apikey.compose(wish.mode, secret or new_key_secret())
     key = ApiKey(
         id=new_id("key", now),
         organisation_id=organisation.id,
@@ -105,6 +113,10 @@ async def add_key(
         limit = config.limits.api_keys
         if await accounts.count_active_keys(tx, organisation.id, now) >= limit:
             raise Problem("limit_reached", f"The organisation has {limit} active keys; revoke one first.")
+        if (
+            keep is not None
+        ):  # first: a secret that was drawn before may be that of a key that is made just now
+            await keep(tx, key)
         await accounts.add_key(tx, key, apikey.digest(text))
 
     await db.write(write)

@@ -82,7 +82,7 @@ def seal_state(runtime: Runtime, mode: Mode = Mode.LIVE) -> SealState:
         ends_at=ends_at,
         days=(ends_at - begins_at) // DAY,
         days_left=max(0, (ends_at - runtime.clock.now()) // DAY),
-        made_here=mode is Mode.TEST or runtime.config.seal.pkcs12 is None,
+        made_here=mode is Mode.TEST or runtime.keyring.authority.origin == "made",
         key=kind_of(certificate.public_key()),
         fingerprint=certificate.fingerprint(hashes.SHA256()).hex(":"),
     )

@@ -63,6 +63,11 @@ def signer(runtime: Runtime) -> str:
     return "ok"
 
 
+def warnings(runtime: Runtime) -> list[str]:
+    """What will have to be done, while everything still works."""
+    return [notice.brief for notice in runtime.keyring.authority.notices]
+
+
 async def mailer(runtime: Runtime) -> str:
     """The mail server takes mails: one that a single address refuses for now is none of its faults."""
     stuck = await outbox.is_stuck(runtime.db, "mail", REFUSED)

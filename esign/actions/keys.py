@@ -16,11 +16,18 @@ from esign.store.database import Transaction
 from esign.store.documents import Place, page_of
 
 
-async def create(runtime: Runtime, organisation: Organisation, wish: Wish, by: Actor) -> tuple[ApiKey, str]:
+async def create(
+    runtime: Runtime,
+    organisation: Organisation,
+    wish: Wish,
+    by: Actor,
+    secret: str | None = None,
+    keep: Keep | None = None,
+) -> tuple[ApiKey, str]:
     """A key of this organisation and, once, its text; raises `plan_required` and `limit_reached`."""
-    now = runtime.clock.now()
+    db, config, now = runtime.db, runtime.config, runtime.clock.now()
     try:
-        return await making.add_key(runtime.db, runtime.config, now, organisation, wish, by)
+        return await making.add_key(db, config, now, organisation, wish, by, secret, keep)
     except LiveKeysNotAllowed:
         raise Problem("invalid_request", "This installation issues only test keys.") from None
 

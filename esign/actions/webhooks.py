@@ -69,6 +69,11 @@ def check_names(names: tuple[str, ...]) -> None:
         raise Problem("unknown_event", details=unknown)
 
 
+def secret_of(runtime: Runtime, webhook: Webhook) -> str:
+    """What signs for it now."""
+    return runtime.vault.decrypt("webhook", webhook.secret, webhook.id.encode()).decode()
+
+
 async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: Place | None
 ) -> tuple[list[Webhook], Place | None]:
@@ -91,10 +96,14 @@ async def get_enabled(reader: Reader, owner: Owner, webhook_id: str) -> Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a caller wants changed: `members` as they are named in a Webhook; `enabled` None leaves it."""
+    """What a caller wants changed: `members` as they are named in a Webhook; `enabled` None leaves it.
+
+    `since`: when the webhook that the caller decided about was changed last.
+    """
 
     members: Mapping[str, Any]
     enabled: bool | None = None
+    since: Instant | None = None
 
 
 async def change(
@@ -109,6 +118,8 @@ async def change(
 
     async def write(tx: Transaction) -> Webhook:
         before = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
+        if changes.since not in (None, before.updated_at):
+            raise Problem("revision_mismatch", "Somebody changed the webhook meanwhile. Look at it again.")
         webhook = replace(before, **changes.members)
         if changes.enabled:
             webhook = rules.switched_on(webhook)

@@ -17,6 +17,7 @@ from esign.config.values import (
     Name,
     Network,
     TimeZone,
+    Trusted,
     is_loopback,
     origin,
 )
@@ -132,17 +133,31 @@ class Mail(Table):
 
 
 class Seal(Table):
-    """What documents are sealed with, and the fonts they are written in."""
+    """What documents are sealed with, whose seals are trusted, and the fonts that documents are written in."""
 
     pkcs12: LocalFile | None = key(None, "Key and certificate of the seal (.p12); if not set, they are made.")
+    certificate: LocalFile | None = key(None, "Instead of pkcs12: certificate and its issuers in PEM.")
+    private_key: LocalFile | None = key(None, "Its private key in PEM.", validation_alias="key")
     passphrase: SecretStr | None = key(None, "Its passphrase; better in ESIGN_SEAL__PASSPHRASE_FILE.")
+    trust: tuple[Trusted, ...] = key(
+        (),
+        'Whose signatures to trust: root certificates (PEM or DER), folders of them, "system".',
+        strict=False,
+    )
     font_paths: tuple[LocalFolder, ...] = key(
         (), "Folders with more fonts, for names in Chinese, Japanese or Korean.", strict=False
     )
 
     @model_validator(mode="after")
-    def _passphrase_of_something(self) -> Self:
-        if self.passphrase is not None and self.pkcs12 is None:
+    def _one_certificate(self) -> Self:
+        if self.pkcs12 is not None and (self.certificate is not None or self.private_key is not None):
+            other = "certificate" if self.certificate is not None else "key"
+            raise ValueError(f"seal.pkcs12: found together with seal.{other}; allowed is one of them")
+        if self.certificate is not None and self.private_key is None:
+            raise ValueError("seal.key: not set; a file is needed because seal.certificate is set")
+        if self.private_key is not None and self.certificate is None:
+            raise ValueError("seal.certificate: not set; a file is needed because seal.key is set")
+        if self.passphrase is not None and self.pkcs12 is None and self.private_key is None:
             raise ValueError("seal.pkcs12: not set; a file is needed because seal.passphrase is set")
         return self
 

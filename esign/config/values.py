@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, PlainValidator, Strict, ValidationInfo
 
+SYSTEM = "system"  # in `seal.trust`: the roots that this machine trusts for the web
 LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
 
 
@@ -111,6 +112,16 @@ def _folder(path: Path) -> Path:
     return path
 
 
+def _trusted(found: object, info: ValidationInfo) -> Path | str:
+    """The system's trust store by its word, or where certificates lie."""
+    if found == SYSTEM:
+        return SYSTEM
+    path = _local(Path(found), info) if isinstance(found, str | Path) and str(found) else None
+    if path is None or not path.exists():
+        raise ValueError(f'files or folders that exist, or "{SYSTEM}"')
+    return path
+
+
 Host = Annotated[str, AfterValidator(_host)]
 BaseUrl = Annotated[str, AfterValidator(_base_url)]
 Network = Annotated[IPv4Network | IPv6Network, PlainValidator(_network)]
@@ -120,3 +131,4 @@ TimeZone = Annotated[str, AfterValidator(_time_zone)]
 LocalPath = Annotated[Path, Strict(False), AfterValidator(_local)]
 LocalFile = Annotated[LocalPath, AfterValidator(_file)]
 LocalFolder = Annotated[LocalPath, AfterValidator(_folder)]
+Trusted = Annotated[Path | str, PlainValidator(_trusted)]

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from esign.jobs import (
+    certificates,
     delivering,
     erase,
     expire,
@@ -30,6 +31,7 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (tally.tick, 60),
     (failing.tick, 60),
     (keys.tick, 3600),
+    (certificates.tick, 3600),
     (purge.tick, 3600),
     (prune.tick, 3600),
     (shed.tick, 86_400),

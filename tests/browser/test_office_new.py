@@ -250,7 +250,12 @@ def test_what_was_typed_is_still_there_after_the_page_was_left(desk: Desk) -> No
     page.locator("#message").fill("Not yet sent")
     page.get_by_role("button", name="Add a recipient").click()
     page.keyboard.type("Half a pers")
+    row(page, 1).get_by_text("Proof of identity:").click()
+    cell(page, 1, "authentication").select_option("access_code")
+    cell(page, 1, "code").fill("Blue heron")
     expect(page.locator("#saved")).to_have_text(LOST)
+    kept = page.evaluate("JSON.stringify([{...sessionStorage}, {...localStorage}])")
+    assert "Half a pers" in kept and "heron" not in kept and "code-" not in kept
     page.unroute("**/edit")
     page.goto(f"{desk.stage.site.base}/account")
     desk.ask("PATCH", path, {"title": "Meanwhile", "recipients": [
@@ -358,6 +363,17 @@ def test_a_draft_that_was_sent_by_a_colleague_says_so(desk: Desk) -> None:
     desk.ask("POST", f"{path}/send")
     page.locator("#title").fill("Too late")
     expect(page.get_by_text("This draft can no longer be changed")).to_be_visible()
+    expect(page.get_by_text("It was sent meanwhile.")).to_be_visible()
+    expect(page.locator("#title")).to_have_value("Too late")
+
+
+def test_a_draft_that_a_colleague_discarded_says_so(desk: Desk) -> None:
+    path = desk.draft(ADA)
+    page = desk.open(f"{path}/edit")
+    desk.ask("DELETE", path)
+    page.locator("#title").fill("Too late")
+    expect(page.get_by_text("This draft is not here any more")).to_be_visible()
+    expect(page.get_by_text("It was discarded meanwhile")).to_be_visible()
     expect(page.locator("#title")).to_have_value("Too late")
 
 

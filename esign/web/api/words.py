@@ -344,6 +344,9 @@ MEMBERS: Mapping[str, str] = {
     # verification
     "result": "The verdict on the whole file: its worst signature decides.",
     "issuedHere": "Whether this installation has sealed it.",
+    "revocation": "Whether its certificate was revoked, by the proofs in the file: it counts as of the proved time.",
+    "documentTimestamps": "Time stamps over the whole file, the oldest first; one that is damaged is a doubt.",
+    "DocumentTimestampReply.time": "The time that was confirmed; null where it cannot be read.",
     "VerificationReply.audit": "The entry of the audit trail that the seal was made over, as the file itself says it.",
     "AuditHeadReply.entries": "How many entries the trail had.",
     "AuditHeadReply.hash": "`hash` of the last of them.",

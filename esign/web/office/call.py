@@ -15,6 +15,7 @@ from esign.actions.documents import Owner
 from esign.actions.sessions import Signed
 from esign.core.document import Actor, Mode, Origin
 from esign.core.user import Act, Session, may
+from esign.entropy import new_token
 from esign.runtime import Runtime
 from esign.web.body import Incoming
 from esign.web.multipart import SentFile
@@ -24,9 +25,10 @@ from esign.web.pages import Pages
 from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.page import initials
 
+CSRF, PLACE = "csrf", "place"
 SECRETS = ("password", "current", "code", "accessCode")
 PURPOSE = "session-csrf"
-MASK = 16
+MASK, MAC_BYTES = 16, 32
 REFERRER = "same-origin"  # with less, browsers call the origin of a form that is sent "null"
 
 
@@ -106,6 +108,7 @@ class Call:
             "here": self.request.url.path,
             "places": self.places,
             "attention": self.attention,
+            "form_name": new_token(),
             "base_url": base,
             "initials": initials,
             "elsewhere": person.elsewhere if person else (),
@@ -139,5 +142,21 @@ def is_own(runtime: Runtime, session: Session, given: str) -> bool:
     return hmac.compare_digest(raw[MASK:], signed_with(runtime, session, raw[:MASK]))
 
 
+def may_be_mac(given: str) -> bool:
+    """Whether it reads like one of any session, of today or of before."""
+    try:
+        return len(base64.urlsafe_b64decode(given.encode("ascii"))) == MASK + MAC_BYTES
+    except ValueError:
+        return False
+
+
 def signed_with(runtime: Runtime, session: Session, mask: bytes) -> bytes:
     return runtime.vault.mac(PURPOSE, session.id.encode() + mask)
+
+
+def local(text: str) -> str | None:
+    """An address of ours to go on to; None for whatever a browser could take for another site's."""
+    plain = text.isascii() and text.isprintable() and " " not in text and "\\" not in text
+    return (
+        text if plain and text.startswith("/") and not text.startswith("//") and len(text) <= 2000 else None
+    )

@@ -18,8 +18,8 @@ from esign.web import errors
 from esign.web.answer import CLOSE
 from esign.web.body import Incoming
 from esign.web.errors import as_json
-from esign.web.office import cookies, forms
-from esign.web.office.call import Call, is_own
+from esign.web.office import cookies, forms, held
+from esign.web.office.call import CSRF, PLACE, Call, is_own
 from esign.web.office.forms import Wrong
 from esign.web.office.tries import Tries
 from esign.web.origin import household, same_origin
@@ -28,7 +28,7 @@ from esign.web.ratelimit import Uploads, Windows
 
 Handler = Callable[[Call], Awaitable[Response]]
 
-CSRF, PLACE, PROOF = "csrf", "place", "password-again"
+PROOF = "password-again"
 STALE = "This page was open for long. Please send it once more."
 ELSEWHERE = (
     "You have gone to another organisation or mode in another tab, where this form does not belong."
@@ -98,10 +98,12 @@ class Door:
         if line.method == "POST" and line.takes == "form":
             call.form = await forms.read(call.request)
         await self._recognise(call)
-        if (aside := self._aside(line, call)) is not None:
-            return aside
+        aside = self._aside(line, call)
         if line.takes == "rows":
-            call.form = await forms.read(call.request, forms.LONG, forms.MANY)
+            call.form = await self._rows(call)
+        if aside is not None:
+            lost = isinstance(line.needs, Act) and not call.wants_json and held.worth(call)
+            return held.waiting(call) if lost else aside
         if line.takes != "files":
             return await self._admitted(line, call)
         if line.policy is not None:
@@ -112,6 +114,14 @@ class Door:
             sent = await forms.read_files(call.incoming, limit, place)
             call.form, call.files = sent.fields, sent.files
             return await self._admitted(line, call)
+
+    async def _rows(self, call: Call) -> dict[str, str]:
+        """Of somebody who is not signed in (any more) a long one is read in one of the few places for strangers."""
+        if call.person is not None:
+            return await forms.read(call.request, forms.LONG, forms.MANY)
+        async with self.uploads.place(STRANGERS) as place:
+            await place.take()
+            return await forms.read(call.request, forms.LONG, forms.MANY)
 
     def _count(self, policy: str, call: Call) -> None:
         standing = self.windows.count(policy, household(call.origin.ip or "local"))
@@ -138,17 +148,30 @@ class Door:
     async def _admitted(self, line: Line, call: Call) -> Response:
         if line.method == "POST" and line.needs is not None:
             assert call.session is not None
-            if not is_own(self.runtime, call.session, call.form.pop(CSRF, "")):
-                raise Problem("invalid_request", STALE)
-            place = call.form.pop(PLACE, None)
-            if line.of_a_place and place not in (None, call.place):
-                raise Problem("invalid_request", ELSEWHERE)
+            if (refused := self._misplaced(line, call)) is not None:
+                return refused
         if line.fresh and (asked := await self._asked_again(line, call)) is not None:
             return asked
         try:
             return await line.handler(call)
         except Wrong as wrong:
             return await shown_again(line, call, wrong)
+
+    def _misplaced(self, line: Line, call: Call) -> Response | None:
+        """Raises for a form of another session or place; the page that offers it again, where something is in it."""
+        assert call.session is not None
+        own = is_own(self.runtime, call.session, call.form.get(CSRF, ""))
+        elsewhere = line.of_a_place and call.form.get(PLACE, call.place) != call.place
+        if not own or elsewhere:
+            sentence = ELSEWHERE if own else STALE
+            if line.takes == "files" or call.wants_json or not held.says_something(call):
+                raise Problem("invalid_request", sentence)
+            again = held.offered(call, held.pack(call), sentence)
+            again.status_code = 400
+            return again
+        call.form.pop(CSRF, None)
+        call.form.pop(PLACE, None)
+        return None
 
     async def _recognise(self, call: Call) -> None:
         token = cookies.find(call.request, self.runtime.config)
@@ -169,6 +192,8 @@ class Door:
             call.person is None and call.wants_json and line.takes == "files"
         ):  # an upload follows redirects blindly
             raise Problem("insufficient_scope", "You are signed out.")
+        if call.person is None and line.method == "POST" and line.path != "/sign-out":
+            return call.go("/sign-in", "ended-file" if line.takes == "files" else "ended")
         if call.person is None:
             return call.go(sign_in_then(call.request))
         if not may(call.person.member.role, line.needs):
@@ -221,14 +246,6 @@ def sign_in_then(request: Request) -> str:
 def address(request: Request) -> str:
     query = request.url.query
     return f"{request.url.path}?{query}" if query else request.url.path
-
-
-def local(text: str) -> str | None:
-    """An address of ours to go on to; None for whatever a browser could take for another site's."""
-    plain = text.isascii() and text.isprintable() and " " not in text and "\\" not in text
-    return (
-        text if plain and text.startswith("/") and not text.startswith("//") and len(text) <= 2000 else None
-    )
 
 
 def fault(call: Call, problem: Problem) -> Response:

@@ -6,9 +6,9 @@ from starlette.responses import Response
 
 from esign.actions import sessions
 from esign.core.user import Session, Stage
-from esign.web.office import cookies
-from esign.web.office.call import Call
-from esign.web.office.door import PROOF, local, prove
+from esign.web.office import cookies, held
+from esign.web.office.call import Call, local
+from esign.web.office.door import PROOF, prove
 from esign.web.office.forms import EMPTY, Wrong
 from esign.web.office.words import DONE
 
@@ -25,6 +25,8 @@ async def start(call: Call) -> Response:
 
 
 async def show(call: Call) -> Response:
+    if call.person is not None and held.HELD in call.form:  # signed in in another tab meanwhile
+        return held.offered(call, call.form[held.HELD])
     if call.person is not None:
         return call.go(local(call.request.query_params.get("next", "")) or HOME)
     return call.page("sign_in", next=wanted(call))
@@ -45,7 +47,16 @@ async def sign_in(call: Call) -> Response:
         raise Wrong({"": NO_MATCH})
     call.tries.forgive("sign-in", email, call.origin.ip)
     await replace(call, *found)
+    if held.HELD in call.form:
+        return await resumed(call, found[1])
     return entered(call, found[1], wanted(call))
+
+
+async def resumed(call: Call, session: Session) -> Response:
+    """The form that was held, or first the page that asks for the code, with the form inside."""
+    if session.stage is Stage.WHOLE:
+        return held.offered(call, call.form[held.HELD])
+    return call.page("code", next=None)
 
 
 async def replace(call: Call, token: str, session: Session) -> None:
@@ -79,6 +90,9 @@ async def give_code(call: Call) -> Response:
     if call.cookie is None:
         raise Wrong({"code": WRONG_CODE})
     call.tries.forgive("code", session.user_id, call.origin.ip)
+    if held.HELD in call.form:
+        call.session = await sessions.known(call.runtime, call.cookie)
+        return held.offered(call, call.form[held.HELD])
     return call.go(wanted(call) or "/")
 
 

@@ -67,3 +67,9 @@ def checked(model: type[M], form: Mapping[str, str]) -> M:
         raise Wrong(
             {name: found[name] if form.get(name, "").strip() else EMPTY for name in names if name in found}
         ) from None
+
+
+def revision(form: Mapping[str, str]) -> int | None:
+    """What the form was made for, so that nobody's change is written over unseen."""
+    text = form.get("revision", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None

@@ -10,7 +10,7 @@ from esign.core.member import Member, MemberRole, MemberStatus
 from esign.store import users
 from esign.store.members import get_own
 from esign.web.api.members import InviteMember
-from esign.web.office import paging
+from esign.web.office import once, paging
 from esign.web.office.call import Call
 from esign.web.office.forms import Wrong, checked
 
@@ -62,16 +62,14 @@ def offered(call: Call) -> list[MemberRole]:
 
 
 async def invite(call: Call) -> Response:
-    given = checked(InviteMember, call.form)
+    given, by = checked(InviteMember, call.form), call.signed.member.role
+    about, role = given.model_dump(mode="json"), MemberRole(given.role)
+
+    async def create(keep: once.Keep) -> Member:
+        return await members.invite(call.runtime, call.owner, given.email, given.name, role, keep, by)
+
     try:
-        await members.invite(
-            call.runtime,
-            call.owner,
-            given.email,
-            given.name,
-            MemberRole(given.role),
-            by=call.signed.member.role,
-        )
+        await once.make(call, once.name_for(call), "/members", about, create)
     except Problem as problem:
         if problem.code != "member_exists":
             raise

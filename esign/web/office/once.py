@@ -9,6 +9,8 @@ from typing import Annotated, Any, Protocol
 import orjson
 from pydantic import Field
 
+from esign.core.errors import Problem
+from esign.entropy import new_token
 from esign.store.database import Transaction
 from esign.store.idempotency import Taken
 from esign.web.answer import Answer
@@ -21,7 +23,7 @@ CREATED = 201
 
 
 class Made(Protocol):
-    """A document or a template."""
+    """A document, a recipient, a webhook: whatever has an id."""
 
     @property
     def id(self) -> str: ...
@@ -37,6 +39,12 @@ class Once(Schema):
 def name_of(form: Mapping[str, str]) -> str:
     """The name that the form made up; raises `invalid_request` for one without."""
     return check(Once, {"once": form.get("once", "")}).once
+
+
+def name_for(call: Call, about: str = "") -> str:
+    """The same where a form may lack one, as it is sent by hand; `about`: which of the things that one page makes."""
+    name = name_of(call.form) if "once" in call.form else new_token()
+    return f"{name}:{about}" if about else name
 
 
 async def make(
@@ -55,7 +63,8 @@ async def make(
         return str(orjson.loads(kept.body)["id"])
     try:
         return (await create(keep)).id
-    except Taken:
+    except (Taken, Problem):  # the same may have been faster by a moment, and be what is in the way
         kept = await replays.find(ticket)
-        assert kept is not None, "somebody was faster by a moment"
+        if kept is None:
+            raise
         return str(orjson.loads(kept.body)["id"])

@@ -5,8 +5,7 @@ from starlette.responses import Response
 from esign.actions import sessions
 from esign.core.document import Mode
 from esign.core.errors import Problem
-from esign.web.office.call import Call
-from esign.web.office.door import local
+from esign.web.office.call import Call, local
 
 MODES = {mode.value: mode for mode in Mode}
 

@@ -44,6 +44,12 @@ TABLE = (
     Line("POST", "/sign-in", entrance.sign_in, again=entrance.show),
     Line("GET", "/sign-in/code", entrance.show_code, Stage.HALF),
     Line("POST", "/sign-in/code", entrance.give_code, Stage.HALF, again=entrance.show_code),
+    Line("GET", "/sign-in/again", entrance.show),
+    Line("POST", "/sign-in/again", entrance.sign_in, again=entrance.show, takes="rows"),
+    Line("GET", "/sign-in/again/code", entrance.show_code, Stage.HALF),
+    Line(
+        "POST", "/sign-in/again/code", entrance.give_code, Stage.HALF, again=entrance.show_code, takes="rows"
+    ),
     Line("POST", "/sign-out", entrance.sign_out, Act.READ),
     Line("GET", "/confirm", entrance.show_confirm, Act.READ),
     Line("POST", "/confirm", entrance.confirm, Act.READ, again=entrance.show_confirm),
@@ -72,7 +78,7 @@ TABLE = (
     Line("GET", "/documents/{id}/review", review.show, Act.WORK),
     Line("POST", "/documents/{id}/send", review.send, Act.WORK, again=review.show),
     Line("GET", "/documents/{id}/discard", edit.ask_discard, Act.WORK),
-    Line("POST", "/documents/{id}/discard", edit.discard, Act.WORK),
+    Line("POST", "/documents/{id}/discard", edit.discard, Act.WORK, again=edit.ask_discard),
     # the list of documents, and what can be done to several of them
     Line("GET", "/documents", documents.show, Act.READ),
     Line("GET", "/selection/remind", selection.ask_remind, Act.WORK),

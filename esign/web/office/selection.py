@@ -15,9 +15,8 @@ from esign.core.errors import Problem
 from esign.core.instant import to_datetime
 from esign.web import downloads
 from esign.web.api.document_requests import CancelDocument, RemindRecipients
-from esign.web.office.call import Call
+from esign.web.office.call import Call, local
 from esign.web.office.document import possible
-from esign.web.office.door import local
 from esign.web.office.entrance import HOME
 from esign.web.office.forms import Wrong
 from esign.web.office.words import Times, size

@@ -1,23 +1,26 @@
 """API tokens: what programs of the organisation call the API with. The form that makes one offers what it may get."""
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
 from esign.actions import accounts, keys
 from esign.actions.accounts import Wish
 from esign.core.account import may_use_api
-from esign.core.apikey import ApiKey, Scope
+from esign.core.apikey import ApiKey, Scope, compose
 from esign.core.document import Actor, Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
+from esign.entropy import key_secret_of
 from esign.web.api.api_keys import RenameKey
-from esign.web.office import dates, paging, scopes
+from esign.web.office import dates, once, paging, scopes
 from esign.web.office.call import Call
 from esign.web.office.forms import EMPTY, Wrong, checked
 from esign.web.office.place import MODES
 
 HERE = "/settings/tokens"
+PURPOSE = "token-once"
 PER_PAGE = 50
 SPANS = (30, 90, 365)
 NEVER, UNTIL = "never", "date"
@@ -87,16 +90,25 @@ def usual_span(most: int | None) -> str:
 
 
 async def create(call: Call) -> Response:
-    """The token is on this answer alone."""
-    wish, member = wished(call), call.signed.member
+    """The token is on this answer alone; to the same form sent again it follows from the form's name."""
+    wish, member, name = wished(call), call.signed.member, once.name_for(call)
     by = Actor("member", member.id, member.name, member.email)
+    secret = key_secret_of(call.runtime.vault.mac(PURPOSE, f"{member.id} {name}".encode()))
+    about = {"name": wish.name, "mode": wish.mode.value, "scopes": sorted(wish.scopes)}
+
+    async def create(keep: once.Keep) -> ApiKey:
+        key, _ = await keys.create(call.runtime, call.signed.organisation, wish, by, secret, keep)
+        return key
+
     try:
-        key, text = await keys.create(call.runtime, call.signed.organisation, wish, by)
+        made = await once.make(call, hashlib.sha256(name.encode()).hexdigest(), HERE, about, create)
     except Problem as problem:
         if problem.code != "limit_reached":
             raise
         raise Wrong({"": problem.message}) from None
-    return call.page("token_made", key=key, text=text)
+    owner = replace(call.owner, mode=wish.mode)
+    key = await keys.get(call.runtime, owner, made)
+    return call.page("token_made", key=key, text=compose(wish.mode, secret))
 
 
 def wished(call: Call) -> Wish:

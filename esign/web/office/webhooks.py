@@ -7,13 +7,13 @@ from typing import Any, Literal
 from starlette.responses import Response
 
 from esign.actions import webhooks
-from esign.actions.webhooks import Changes
+from esign.actions.webhooks import Changes, Rotated
 from esign.core import delivery as rules
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.webhook import Webhook
 from esign.web.api.webhooks import ChangeWebhook, CreateWebhook
-from esign.web.office import events, paging
+from esign.web.office import events, once, paging, seen
 from esign.web.office.call import Call
 from esign.web.office.forms import EMPTY, Wrong
 from esign.web.validation import check
@@ -93,33 +93,71 @@ def form(call: Call, hook: Webhook | None) -> Response:
 async def create(call: Call) -> Response:
     """The secret is on this answer alone."""
     given = checked(CreateWebhook, call)
-    try:
-        hook, secret = await webhooks.create(
-            call.runtime, call.owner, given.url, tuple(given.events), given.description or None
+
+    async def create(keep: once.Keep) -> Webhook:
+        hook, _ = await webhooks.create(
+            call.runtime,
+            call.owner,
+            given.url,
+            tuple(given.events),
+            given.description or None,
+            lambda tx, made: keep(tx, made[0]),
         )
+        return hook
+
+    try:
+        made = await once.make(call, once.name_for(call), HERE, given.model_dump(mode="json"), create)
     except Problem as problem:
         raise told(problem) from None
+    hook = await webhooks.get(call.runtime, call.owner, made)
+    secret = webhooks.secret_of(call.runtime, hook)
     return call.page("webhook_made", hook=hook, secret=secret, until=None, new=True)
 
 
 async def change(call: Call) -> Response:
+    """What was typed or ticked otherwise than the page showed it, and nothing else."""
     hook = await one(call)
+    mine = merged(call, hook)
     given = checked(ChangeWebhook, call)
-    members = {"url": given.url, "events": tuple(given.events), "description": given.description or None}
+    members: dict[str, Any] = {}
+    if "url" in mine:
+        members["url"] = given.url
+    if "description" in mine:
+        members["description"] = given.description or None
+    if "names" in mine:
+        members["events"] = tuple(given.events)
     try:
-        await webhooks.change(call.runtime, call.owner, hook.id, Changes(members))
+        await webhooks.change(call.runtime, call.owner, hook.id, Changes(members, since=hook.updated_at))
     except Problem as problem:
         raise told(problem) from None
     return call.go(f"{HERE}/{hook.id}", "webhook-saved")
 
 
+def merged(call: Call, hook: Webhook) -> dict[str, str]:
+    """What was typed into or ticked; raises `Wrong` where somebody else has changed the same meanwhile."""
+    stored = {"url": hook.url, "description": hook.description or "", "names": " ".join(sorted(hook.events))}
+    call.form["names"] = " ".join(sorted(ticked(call)))
+    try:
+        return seen.typed(call, stored, stored | {"names": events.in_words(hook.events)})
+    except Wrong:
+        if "names" not in call.form:  # not this form's to change: it shows what is stored now
+            chosen = next((name for name, (*_, all) in events.PRESETS.items() if all == hook.events), "")
+            call.form = {name: text for name, text in call.form.items() if not name.startswith("event-")}
+            call.form |= {"events": chosen or events.CHOSEN} | {f"event-{name}": "on" for name in hook.events}
+        raise
+
+
+def ticked(call: Call) -> list[str]:
+    """The names of the events that the form asks for."""
+    wanted = call.form.get("events", "")
+    if wanted in events.PRESETS:
+        return list(events.PRESETS[wanted][2])
+    return [name for group in events.GROUPS.values() for name in group if f"event-{name}" in call.form]
+
+
 def checked(model: type[CreateWebhook] | type[ChangeWebhook], call: Call) -> Any:
     """The form as the API would be sent it; raises `Wrong`."""
-    wanted = call.form.get("events", "")
-    names = [name for group in events.GROUPS.values() for name in group if f"event-{name}" in call.form]
-    if wanted in events.PRESETS:
-        names = list(events.PRESETS[wanted][2])
-    url = call.form.get("url", "")
+    url, names = call.form.get("url", ""), ticked(call)
     try:
         return check(model, {"url": url, "events": names, "description": call.form.get("description", "")})
     except Problem as problem:
@@ -140,7 +178,7 @@ def told(problem: Problem) -> Exception:
     """What stands at a field, or above the form, rather than on a page of its own."""
     if problem.code == "invalid_webhook_url":
         return Wrong({"url": problem.message})
-    return Wrong({"": problem.message}) if problem.code == "limit_reached" else problem
+    return Wrong({"": problem.message}) if problem.code in ("limit_reached", "revision_mismatch") else problem
 
 
 async def switch_on(call: Call) -> Response:
@@ -166,14 +204,19 @@ async def rotate(call: Call) -> Response:
     hook, given = await one(call), call.form.get("grace", "")
     if given not in map(str, {*GRACES, call.runtime.config.limits.rotation_hours}):
         raise Wrong({"grace": "Choose one of these."})
+
+    async def create(keep: once.Keep) -> Rotated:
+        return await webhooks.rotate(call.runtime, call.owner, hook.id, int(given), keep)
+
     try:
-        rotated = await webhooks.rotate(call.runtime, call.owner, hook.id, int(given))
+        await once.make(call, once.name_for(call, hook.id), f"{HERE}/secret", {"grace": given}, create)
     except Problem as problem:
         if problem.code != "rotation_in_progress":
             raise
         raise Wrong({"grace": "Two secrets sign already. Choose “At once”, or wait."}) from None
-    until = rotated.until if int(given) else None
-    return call.page("webhook_made", hook=hook, secret=rotated.secret, until=until, new=False)
+    hook = await one(call)
+    secret = webhooks.secret_of(call.runtime, hook)
+    return call.page("webhook_made", hook=hook, secret=secret, until=hook.previous_until, new=False)
 
 
 async def ask(call: Call) -> Response:

@@ -9,6 +9,8 @@ from esign.core.instant import DAY, HOUR, MINUTE, Instant, rfc3339, to_datetime
 
 DONE: Mapping[str, str] = {
     "signed-out": "You are signed out.",
+    "ended": "You were signed out meanwhile, so nothing was done. Sign in, and do it again.",
+    "ended-file": "You were signed out meanwhile, so no file was taken. Sign in, and choose it again.",
     "password": "Your new password is set. Sign in with it.",
     "password-changed": "Your password is changed. Other browsers were signed out.",
     "name": "Your name is saved.",

@@ -11,6 +11,7 @@ const ON = { next: `${home}/fields`, review: `${home}/review` };
 const QUIET = 700; // ms without a key before something is sent
 const UNSAVED = "Not saved yet – no connection";
 const UNSENT = new Set(["csrf", "place"]);
+const STAYS = "What you typed stays on this page until you leave it.";
 
 let dirty = false; // something was typed that was not sent
 let stopped = false; // nothing more can be saved from here
@@ -21,13 +22,14 @@ let wrong = {};
 const left = new Set(); // names of fields that somebody was at and left: only there a sentence helps
 
 const entries = () => [...new FormData(form)].filter(([name]) => !UNSENT.has(name));
+const isCode = (name) => name.startsWith("code-"); // an access code is written down nowhere in the browser
 const bare = (text) => String(text ?? "").replaceAll("\r\n", "\n").trim();
 
 // ---------- what is in the tab ----------
 
 function keep() {
   try {
-    sessionStorage.setItem(kept, JSON.stringify(entries()));
+    sessionStorage.setItem(kept, JSON.stringify(entries().filter(([name]) => !isCode(name))));
   } catch {
     // a browser that keeps nothing; the page itself still holds it
   }
@@ -78,9 +80,17 @@ async function send() {
   dirty = true;
   if (answer.type === "opaqueredirect") return stop("You are signed out", "What you typed stays here. Sign in again, and it is saved.", `/sign-in?next=${home}/edit`, "Sign in");
   if (answer.status === 400 && lost < 2 && (await renew(form))) return retry(0);
-  if (answer.status === 409 && (await answer.json()).conflict) return compare();
-  if (answer.status >= 400 && answer.status < 429) return stop("This draft can no longer be changed", "It was sent or discarded meanwhile. What you typed stays on this page until you leave it.", home, "Open the document");
-  return retry(answer.status || 0);
+  if (!(answer.status >= 400 && answer.status < 429)) return retry(answer.status || 0);
+  const refusal = await answer.json().catch(() => ({}));
+  return refusal.conflict ? compare() : refused(answer.status, refusal.error ?? {});
+}
+
+/** Why nothing can be saved, as the server has it. */
+function refused(status, { code, message, currentStatus }) {
+  if (code === "document_not_draft") return stop("This draft can no longer be changed", `It was sent meanwhile${currentStatus === "sent" ? "" : `, and is ${currentStatus}`}. ${STAYS}`, home, "Open the document");
+  if (status === 404) return stop("This draft is not here any more", `It was discarded meanwhile, or you have gone to another organisation or mode in another tab. ${STAYS}`, "/documents", "To the documents");
+  if (status === 401) return stop("You may not change this draft", `${message ?? ""} ${STAYS}`, home, "Open the document");
+  return stop("This could not be saved", `${message ?? ""} ${STAYS}`, home, "Open the document");
 }
 
 async function post(body, more = {}) {

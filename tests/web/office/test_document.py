@@ -350,6 +350,36 @@ async def test_the_reminders_are_changed_and_wrong_numbers_named(office: Office)
     assert "Reminders None" in (await visitor.get(at(document))).said
 
 
+async def test_who_changes_the_same_as_somebody_else_is_asked_and_nobody_loses_anything(
+    office: Office,
+) -> None:
+    visitor, document = await office.signed_in("Maren"), await sent(office)
+    path, patched = at(document, "expiry"), f"/documents/{document}"
+    page = await visitor.get(path)
+    form = {"seen-expiresAt": page.value("seen-expiresAt"), "expiresAt": "2027-01-31"}
+    assert (await visitor.post(path, form | {"expiresAt": form["seen-expiresAt"]})).to.endswith("expiry")
+    await office.site.api.ok("PATCH", patched, {"expiresAt": "2027-02-10T12:00:00Z"})
+    page = await visitor.post(path, form)
+    assert page.status == 422 and "Now it is: 2027-02-10." in page.wrong()["expiresAt"]
+    assert (page.value("expiresAt"), page.value("seen-expiresAt")) == ("2027-01-31", "2027-02-10")
+    assert (await office.site.api.get(document))["expiresAt"].startswith("2027-02-10")
+    await visitor.post(path, form | {"seen-expiresAt": page.value("seen-expiresAt")})
+    assert (await office.site.api.get(document))["expiresAt"].startswith("2027-01-31")
+
+    path, names = at(document, "reminders"), ("enabled", "firstAfterDays", "everyDays", "max")
+    page = await visitor.get(path)
+    form = {f"seen-{name}": page.value(f"seen-{name}") for name in names}
+    form |= {name: page.value(f"seen-{name}") for name in names} | {"max": "2"}
+    plan = {"enabled": True, "firstAfterDays": 9, "everyDays": 4, "max": 5}
+    await office.site.api.ok("PATCH", patched, {"reminders": plan})
+    assert (await visitor.post(path, form)).to.endswith("reminders")
+    assert (await office.site.api.get(document))["reminders"] == plan | {"max": 2}, (
+        "each changed something else"
+    )
+    page = await visitor.post(path, form | {"max": "7", "seen-max": "5"})
+    assert page.wrong().keys() == {"max"} and page.value("max") == "7" and page.value("firstAfterDays") == "9"
+
+
 async def test_reference_and_notes_are_kept_and_wrong_lines_named(office: Office) -> None:
     visitor, document = await office.signed_in("Maren"), await completed(office)
     path = at(document, "reference")

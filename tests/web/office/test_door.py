@@ -11,7 +11,8 @@ from esign.core.document import Origin
 from esign.core.member import MemberRole
 from esign.core.user import FRESH, Act, Stage, User, may
 from esign.store import accounts, members
-from esign.web.office.door import PROOF, Line, local
+from esign.web.office.call import local
+from esign.web.office.door import PROOF, Line
 from esign.web.office.routes import TABLE
 from esign.web.security import PAGE_HEADERS
 from tests.factories import an_organisation, store_organisation

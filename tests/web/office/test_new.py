@@ -577,6 +577,17 @@ async def test_a_draft_is_discarded_after_a_question_and_nothing_else_is(office:
     assert (await stored(office, path))["status"] == "cancelled"
 
 
+async def test_a_draft_that_somebody_changed_meanwhile_is_not_discarded_unseen(office: Office) -> None:
+    ada = await enter(office, "Ada")
+    path = await with_people(ada, person("new1", *ADA))
+    revision = (await ada.get(f"{path}/discard")).value("revision")
+    await office.site.api.ok("PATCH", path, {"message": "Hours of work"})
+    page = await ada.post(f"{path}/discard", revision=revision)
+    assert page.status == 422 and "Somebody changed the draft meanwhile." in page.said
+    assert (await stored(office, path))["message"] == "Hours of work"
+    assert (await ada.post(f"{path}/discard", revision=page.value("revision"))).to.endswith("discarded")
+
+
 async def test_drafts_of_the_other_mode_are_nowhere(office: Office) -> None:
     ada = await enter(office, "Ada")
     path = await with_people(ada, person("new1", *ADA))

@@ -101,6 +101,43 @@ async def test_a_webhook_is_made_tested_changed_switched_and_deleted(
     assert "No program is told yet" in (await ada.get(HERE)).said
 
 
+SEEN = ("seen-url", "seen-description", "seen-names")
+
+
+async def test_two_people_who_edit_a_webhook_lose_nothing(office: Office, receiver: Receiver) -> None:
+    ada = await office.signed_in("Ada")
+    await make(ada, receiver.url, events="completed")
+    at = f"{HERE}/{(await the_only(office))['id']}"
+    page = await ada.get(f"{at}/edit")
+    form = {name: page.value(name) for name in SEEN} | {
+        "url": receiver.url,
+        "description": "",
+        "events": "all",
+    }
+    await office.site.api.ok("PATCH", at.replace("/settings", ""), {"description": "Theirs"})
+    assert (await ada.post(f"{at}/edit", form)).to.endswith("webhook-saved")
+    hook = await the_only(office)
+    assert (hook["description"], hook["events"]) == ("Theirs", ["*"]), "each changed something else"
+
+    page = await ada.get(f"{at}/edit")
+    form = {name: page.value(name) for name in SEEN} | {
+        "url": receiver.url,
+        "description": "Mine",
+        "events": "all",
+    }
+    change = {"description": "Theirs again", "events": ["document.sent"]}
+    await office.site.api.ok("PATCH", at.replace("/settings", ""), change)
+    asked = await ada.post(f"{at}/edit", form)
+    assert asked.status == 422 and "Now it is: Theirs again." in asked.wrong()["description"]
+    assert asked.value("description") == "Mine" and asked.value("seen-description") == "Theirs again"
+    assert re.search(r'value="some" checked', asked.text), "what only the other changed is shown as it is now"
+    assert re.findall(r'name="event-([\w.]+)" value="on" checked', asked.text) == ["document.sent"]
+    form |= {name: asked.value(name) for name in SEEN} | {"events": "some", "event-document.sent": "on"}
+    assert (await ada.post(f"{at}/edit", form)).to.endswith("webhook-saved")
+    hook = await the_only(office)
+    assert (hook["description"], hook["events"]) == ("Mine", ["document.sent"])
+
+
 async def test_what_failed_is_seen_with_its_answer_and_delivered_again(
     office: Office, receiver: Receiver
 ) -> None:

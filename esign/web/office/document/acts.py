@@ -8,8 +8,10 @@ from starlette.responses import Response
 from esign.actions import duplicating, ending, reminding, templates
 from esign.actions.editing import Asking
 from esign.core.document import Document, Recipient
+from esign.core.template import Template
 from esign.web.api.document_requests import CancelDocument, RemindRecipients
 from esign.web.api.template_requests import TemplateFromDocument
+from esign.web.office import once
 from esign.web.office.call import Call
 from esign.web.office.document import possible
 from esign.web.office.document.forms import filled, find, home, taken, telling, times_of
@@ -111,11 +113,16 @@ async def retry_seal(call: Call) -> Response:
 async def duplicate(call: Call) -> Response:
     """On to the copy."""
     document = await find(call)
-    with telling(call, document):
-        copy = await duplicating.duplicate(
-            call.runtime, call.owner, document.id, None, call.actor, call.origin
+
+    async def create(keep: once.Keep) -> Document:
+        return await duplicating.duplicate(
+            call.runtime, call.owner, document.id, None, call.actor, call.origin, keep
         )
-    return call.go(home(copy.id), "duplicated")
+
+    with telling(call, document):
+        name = once.name_for(call, document.id)
+        copy = await once.make(call, name, f"{home(document.id)}/duplicate", {}, create)
+    return call.go(home(copy), "duplicated")
 
 
 async def ask_template(call: Call) -> Response:
@@ -127,6 +134,10 @@ async def make_template(call: Call) -> Response:
     document = await find(call)
     body = {"fromDocumentId": document.id, "title": call.form.get("title", "")}
     given = taken(TemplateFromDocument, body)
+
+    async def create(keep: once.Keep) -> Template:
+        return await templates.create_from_document(call.runtime, call.owner, document.id, given.title, keep)
+
     with telling(call, document, body):
-        made = await templates.create_from_document(call.runtime, call.owner, document.id, given.title)
-    return call.go(f"/templates/{made.id}", "template-made")
+        made = await once.make(call, once.name_for(call), f"{home(document.id)}/template", body, create)
+    return call.go(f"/templates/{made}", "template-made")

@@ -10,11 +10,13 @@ from esign.core.document import Document, Recipient, Status
 from esign.core.language import LANGUAGES
 from esign.web.api.document_requests import IssueLink, RecipientInput
 from esign.web.api.edit_requests import RecipientChange, checking
+from esign.web.office import once
 from esign.web.office.call import Call
 from esign.web.office.document import possible
 from esign.web.office.document.acts import CONFLICT, ask, asking
 from esign.web.office.document.forms import filled, find, find_one, home, taken, telling, times_of, whole
 from esign.web.office.document.page import about
+from esign.web.office.forms import revision
 
 HOURS = {1: "1 hour", 24: "24 hours", 72: "3 days", 168: "7 days", 720: "30 days"}
 
@@ -27,12 +29,6 @@ def typed(call: Call) -> dict[str, Any]:
     if form.get("order", "").strip():
         body["order"] = whole(form["order"])
     return body
-
-
-def revision(call: Call) -> int | None:
-    """What the form was made for, so that nobody's change is written over unseen."""
-    text = call.form.get("revision", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 # ---------- of a draft ----------
@@ -49,8 +45,12 @@ async def add(call: Call) -> Response:
     given = taken(RecipientInput, body)
     recipient = given.to_recipient(call.runtime.clock.now(), call.runtime.vault)
     check = checking(call.runtime.config.limits.fields)
+
+    async def create(keep: once.Keep) -> Recipient:
+        return await editing.add_recipient(call.runtime, asking(call, document), recipient, check, keep)
+
     with telling(call, document, {"accessCode": "", **body}):
-        await editing.add_recipient(call.runtime, asking(call, document), recipient, check)
+        await once.make(call, once.name_for(call), f"{home(document.id)}/recipients", body, create)
     return call.go(home(document.id), "recipient-added")
 
 
@@ -97,7 +97,7 @@ async def change(call: Call) -> Response:
         body["locale"] = None
     now, vault = call.runtime.clock.now(), call.runtime.vault
     members = taken(RecipientChange, body).members(now, vault)
-    check, seen = checking(call.runtime.config.limits.fields), revision(call) if draft else None
+    check, seen = checking(call.runtime.config.limits.fields), revision(call.form) if draft else None
     with telling(call, document, {"accessCode": "", **body}):
         await editing.change_recipient(call.runtime, asking(call, document, seen), one.id, members, check)
     return call.go(home(document.id), "recipient-changed" if draft else "corrected")

@@ -14,6 +14,7 @@ from esign.core.editing import LONGEST_DAYS
 from esign.core.instant import DAY, Instant, rfc3339
 from esign.web.api.documents import edited
 from esign.web.api.edit_requests import EditDocument
+from esign.web.office import seen
 from esign.web.office.call import Call
 from esign.web.office.document.acts import ask, asking
 from esign.web.office.document.forms import find, home, taken, telling, times_of, whole
@@ -26,11 +27,13 @@ NUMBERS = ("firstAfterDays", "everyDays", "max")
 
 
 async def change(call: Call, document: Document, body: dict[str, Any], done: str) -> Response:
-    """Changed as by the API; what is wrong stands at the field that was typed into."""
+    """Changed as by the API, if nobody was faster; what is wrong stands at the field that was typed into."""
     given = taken(EditDocument, body)
     with telling(call, document, body):
         defaults = await settings.read(call.runtime, call.owner)
-        await editing.edit(call.runtime, asking(call, document), Changes(edited(defaults, given)))
+        await editing.edit(
+            call.runtime, asking(call, document, document.revision), Changes(edited(defaults, given))
+        )
     return call.go(home(document.id), done)
 
 
@@ -45,7 +48,11 @@ async def ask_expiry(call: Call) -> Response:
 
 async def expiry(call: Call) -> Response:
     """Until the end of a day, as the organisation's clocks have it."""
-    document, text = await find(call), call.form.get("expiresAt", "").strip()
+    document = await find(call)
+    shown = times_of(call).date(document.expires_at) if document.expires_at else ""
+    text = seen.typed(call, {"expiresAt": shown}).get("expiresAt", shown).strip()
+    if text == shown and "seen-expiresAt" in call.form:
+        return call.go(home(document.id), "expiry")
     if not text:
         raise Wrong({"expiresAt": EMPTY})
     try:
@@ -75,14 +82,20 @@ async def ask_reminders(call: Call) -> Response:
 
 async def reminders(call: Call) -> Response:
     document = await find(call)
-    plan: dict[str, Any] = {
-        name: whole(call.form[name]) for name in NUMBERS if call.form.get(name, "").strip()
-    }
-    body = {"reminders": {"enabled": "enabled" in call.form, **plan}}
+    stored = {name: str(number) for name, number in zip(NUMBERS, numbers(document), strict=True)}
+    stored["enabled"] = "yes" if document.reminders.enabled else ""
+    texts = stored | seen.typed(call, stored, stored | {"enabled": "on" if stored["enabled"] else "off"})
+    plan: dict[str, Any] = {name: whole(texts[name]) for name in NUMBERS if texts[name].strip()}
+    body = {"reminders": {"enabled": bool(texts["enabled"]), **plan}}
     try:
         return await change(call, document, body, "reminders")
     except Wrong as wrong:
         raise wrong if "reminders" not in wrong.sentences else plan_refused(body) from None
+
+
+def numbers(document: Document) -> tuple[int, int, int]:
+    plan = document.reminders
+    return plan.first_after_days, plan.every_days, plan.max
 
 
 def plan_refused(body: dict[str, Any]) -> Wrong:
@@ -103,26 +116,25 @@ def plan_refused(body: dict[str, Any]) -> Wrong:
 
 async def ask_reference(call: Call) -> Response:
     document = await find(call)
-    notes = "\n".join(f"{name} = {text}" for name, text in document.metadata.items())
-    return await ask(call, "reference", document, "reference", notes=notes)
+    return await ask(call, "reference", document, "reference", notes=notes(document))
+
+
+def notes(document: Document) -> str:
+    return "\n".join(f"{name} = {text}" for name, text in document.metadata.items())
 
 
 async def reference(call: Call) -> Response:
     """What was typed into, and nothing else: programs write here as well, while people have the page open."""
     document, body = await find(call), dict[str, Any]()
-    if is_new(call, "externalId"):
-        body["externalId"] = call.form.get("externalId", "")
-    if is_new(call, "metadata"):
-        body["metadata"] = pairs(call.form.get("metadata", ""))
+    stored = {"externalId": document.external_id or "", "metadata": notes(document)}
+    texts = seen.typed(call, stored, stored | {"metadata": "; ".join(notes(document).splitlines())})
+    if "externalId" in texts:
+        body["externalId"] = texts["externalId"]
+    if "metadata" in texts:
+        body["metadata"] = pairs(texts["metadata"])
     return (
         await change(call, document, body, "reference") if body else call.go(home(document.id), "reference")
     )
-
-
-def is_new(call: Call, name: str) -> bool:
-    """Whether a field reads otherwise than its page showed it."""
-    text, seen = (call.form.get(each, "").replace("\r\n", "\n") for each in (name, f"seen-{name}"))
-    return text != seen or f"seen-{name}" not in call.form
 
 
 def pairs(text: str) -> dict[str, str]:

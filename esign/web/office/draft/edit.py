@@ -16,6 +16,7 @@ from esign.web.office.draft.outline import outline
 from esign.web.office.draft.preflight import changes
 from esign.web.office.draft.saving import CHOOSE, DRAFTS, Saved, draft, save
 from esign.web.office.draft.sheet import Sheet
+from esign.web.office.forms import Wrong, revision
 from esign.web.security import EVERYWHERE
 
 ROLES = {"signer": "Signs", "approver": "Approves", "viewer": "Can read", "cc": "Gets a copy"}
@@ -42,6 +43,7 @@ ON = {"next": "/documents/{id}/fields", "review": "/documents/{id}/review", "lea
 CONFLICT, UNPROCESSABLE = 409, 422
 MOST = 2 * MOST_RECIPIENTS  # more is no typing: what is wrong with each is not looked for
 UNSENT = ("csrf", "do", "sure")
+CHANGED = "Somebody changed the draft meanwhile. Look at it again, or discard it as it is now."
 
 
 async def show(call: Call) -> Response:
@@ -215,7 +217,13 @@ async def ask_discard(call: Call) -> Response:
 
 
 async def discard(call: Call) -> Response:
-    """A draft alone: what was sent meanwhile is under way, and refuses."""
+    """A draft alone, and as it was when the question was asked; what was sent meanwhile is under way, and refuses."""
     found = await draft(call)
-    await ending.delete(call.runtime, call.owner, found.id, call.actor, call.origin, revision=found.revision)
+    seen = revision(call.form) or found.revision
+    try:
+        await ending.delete(call.runtime, call.owner, found.id, call.actor, call.origin, revision=seen)
+    except Problem as problem:
+        if problem.code != "revision_mismatch":
+            raise
+        raise Wrong({"": CHANGED}) from None
     return call.go("/documents", "discarded")

@@ -16,7 +16,7 @@ from esign.web.office.call import Call
 from esign.web.office.draft.edit import PROOFS, ROLES, call_for_draft
 from esign.web.office.draft.outline import outline, rounds
 from esign.web.office.draft.preflight import changes
-from esign.web.office.forms import Wrong
+from esign.web.office.forms import Wrong, revision
 
 CHANGED = "Somebody changed this draft just now. Please look at it once more; then send it."
 TOLD = frozenset({"quota_exceeded", "unavailable", "rate_limited"})
@@ -94,7 +94,6 @@ def person(document: Document, one: Recipient) -> dict[str, Any]:
 
 async def send(call: Call) -> Response:
     """Out, if it is still what was reviewed; who presses twice comes to the same page."""
-    revision = call.form.get("revision", "")
     document = await call_for_draft(call)
     if document is None:
         return call.go(f"/documents/{call.path['id']}")
@@ -105,7 +104,7 @@ async def send(call: Call) -> Response:
             document.id,
             call.actor,
             call.origin,
-            revision=int(revision) if revision.isdecimal() and len(revision) < 16 else None,
+            revision=revision(call.form),
         )
     except Problem as problem:
         if problem.code == "document_not_draft":
