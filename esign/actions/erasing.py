@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from esign.actions.documents import Owner
+from esign.actions.transition import Keep
 from esign.core import ending
 from esign.core import erasing as rules
 from esign.core.document import Actor, Document, Mode, Origin
@@ -83,12 +84,25 @@ async def walk(
 
 
 async def begin(
-    runtime: Runtime, owner: Owner, email: str, shared: bool, actor: Actor, origin: Origin
-) -> None:
+    runtime: Runtime,
+    owner: Owner,
+    email: str,
+    shared: bool,
+    actor: Actor,
+    origin: Origin,
+    keep: Keep | None = None,
+) -> Erasing:
     """It is done by the clock; `shared`: documents with other people in them go too."""
     now = runtime.clock.now()
     erasing = Erasing(new_id("ers", now), owner.organisation_id, email, shared, actor, origin, now)
-    await runtime.db.write(lambda tx: erasings.add(tx, erasing, runtime.vault))
+
+    async def write(tx: Transaction) -> Erasing:
+        await erasings.add(tx, erasing, runtime.vault)
+        if keep is not None:
+            await keep(tx, erasing)
+        return erasing
+
+    return await runtime.db.write(write)
 
 
 async def recent(runtime: Runtime, owner: Owner) -> list[Erasing]:

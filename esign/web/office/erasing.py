@@ -3,6 +3,8 @@
 from starlette.responses import Response
 
 from esign.actions import erasing
+from esign.core.erasing import Erasing
+from esign.web.office import once
 from esign.web.office.call import Call
 from esign.web.office.forms import checked
 from esign.web.schema import Email, Schema
@@ -31,5 +33,11 @@ async def begin(call: Call) -> Response:
     """Documents with other people in them go only where that was said."""
     email = checked(Whose, call.form).email
     shared = call.form.get("others") == WITH_OTHERS
-    await erasing.begin(call.runtime, call.owner, email, shared, call.actor, call.origin)
+
+    async def create(keep: once.Keep) -> Erasing:
+        return await erasing.begin(call.runtime, call.owner, email, shared, call.actor, call.origin, keep)
+
+    await once.make(
+        call, once.name_for(call), f"{PATH}/begin", {}, create
+    )  # of the address not even a hash stays
     return call.go(PATH, "erasure")

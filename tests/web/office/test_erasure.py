@@ -48,6 +48,16 @@ async def test_an_owner_looks_then_erases_and_sees_how_far_it_has_come(office: O
     assert await erase.tick(office.runtime) == 1 and await gone(office, both)
 
 
+async def test_a_form_that_is_sent_twice_begins_it_once(office: Office) -> None:
+    await cancelled(office)
+    maren = await office.signed_in("Maren")
+    await maren.get(PATH)
+    page = await maren.post(PATH, email=ADA)
+    for _ in range(2):
+        assert (await maren.post(BEGIN, email=ADA, once=page.value("once"))).to == f"{PATH}?done=erasure"
+    assert (await maren.get(PATH)).text.count("Asked by") == 1
+
+
 async def test_what_stays_is_told_with_the_reason(office: Office) -> None:
     await office.site.completed()
     await office.site.api.sent()
