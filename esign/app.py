@@ -32,12 +32,13 @@ from esign.core.user import Errand
 from esign.entropy import new_id
 from esign.jobs import schedule
 from esign.mail.smtp import Mailer, Smtp
-from esign.net import Outbound, Rules
+from esign.net import Direct, Outbound, Rules
 from esign.pdf.workers import Workers
 from esign.runtime import Runtime
-from esign.store import folder
+from esign.store import authorities, folder
 from esign.store.database import FILE, Database, opened
 from esign.store.locks import has_wal_reset_bug, server_lock
+from esign.tsa import TimeStamps
 from esign.vault import Vault
 from esign.web import downloads, errors, health, home, logos, reference
 from esign.web.api import ENDPOINTS, V1
@@ -79,6 +80,10 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         stack.push_async_callback(pdf.close)
         http = Outbound(rules(config), clock)
         stack.push_async_callback(http.close)
+        direct = Direct()
+        stack.push_async_callback(direct.close)
+        tsa = TimeStamps(config.seal.tsa_urls, direct, clock)
+        tsa.remember(await authorities.known(db))
         yield Runtime(
             config=config,
             clock=clock,
@@ -87,6 +92,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             pdf=pdf,
             mail=mailer(config, db, safe, clock),
             http=http,
+            tsa=tsa,
             keyring=keyring,
             credentials=keyring.credentials,
             bell=Bell(),

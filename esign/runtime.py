@@ -15,6 +15,7 @@ from esign.net import Outbound
 from esign.passwords import Passwords
 from esign.pdf.workers import Workers
 from esign.store.database import Database
+from esign.tsa import TimeStamps
 from esign.vault import Vault
 
 
@@ -33,6 +34,7 @@ class Runtime:
     pdf: Workers
     mail: Mailer
     http: Outbound
+    tsa: TimeStamps
     keyring: Keyring
     credentials: Mapping[Mode, Credential]
     bell: Bell

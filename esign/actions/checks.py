@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
-from esign.actions import logo, mailing, notices
+from esign.actions import levels, logo, mailing, notices
 from esign.actions.printing import font_paths
 from esign.core.account import Organisation
 from esign.core.document import Mode
@@ -21,6 +21,9 @@ from esign.mail.message import Mailbox, compose
 from esign.pdf.order import SealOrder
 from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
+from esign.store import authorities
+from esign.store.database import Transaction
+from esign.tsa import NoTimeStamp
 
 WORDS = "A practice page, sealed to see whether the seal holds."
 
@@ -108,14 +111,26 @@ async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
     page = facts(runtime, organisation, now, await logo.printed(runtime.db, organisation))
     order = SealOrder(a_page(WORDS), (), page, now, font_paths(runtime))
     try:
-        sealed = await runtime.pdf.seal(order, runtime.credentials[Mode.LIVE])
-        verdict = await runtime.pdf.verify(sealed.sealed, (), now, runtime.roots)
-    except WorkerFailed as failure:
+        made = await levels.make(runtime, order, Mode.LIVE)
+        verdict = await runtime.pdf.verify(made.sealed.sealed, (), now, runtime.roots)
+    except (WorkerFailed, NoTimeStamp) as failure:
         return Found(False, failure.reason)
     except Problem as problem:
         return Found(False, problem.message)
+    finally:
+        await remember(runtime)
     reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
-    return Found(verdict["result"] == "valid", " ".join(reasons) or sealed.level)
+    return Found(verdict["result"] == "valid", " ".join(reasons) or made.sealed.level)
+
+
+async def remember(runtime: Runtime) -> None:
+    """Keep how the time-stamp authorities answered."""
+
+    async def write(tx: Transaction) -> None:
+        await authorities.note(tx, runtime.tsa.authorities)
+
+    if runtime.tsa.authorities:
+        await runtime.db.write(write)
 
 
 def facts(

@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from esign.config.values import (
     BaseUrl,
     Host,
+    HttpUrl,
     LocalFile,
     LocalFolder,
     LocalPath,
@@ -139,6 +140,18 @@ class Seal(Table):
     certificate: LocalFile | None = key(None, "Instead of pkcs12: certificate and its issuers in PEM.")
     private_key: LocalFile | None = key(None, "Its private key in PEM.", validation_alias="key")
     passphrase: SecretStr | None = key(None, "Its passphrase; better in ESIGN_SEAL__PASSPHRASE_FILE.")
+    level: Literal["B-B", "B-T"] = key(
+        "B-B", 'Level of PAdES: "B-T" has a time stamp of an authority in each seal, "B-B" has none.'
+    )
+    tsa_urls: tuple[HttpUrl, ...] = key(
+        (),
+        "Addresses of time-stamp authorities (RFC 3161), asked in this order.",
+        strict=False,
+        max_length=10,
+    )
+    tsa_outage: Literal["wait", "complete"] = key(
+        "wait", 'Where none answers, seals "wait" for one, or "complete" at B-B, which is said.'
+    )
     trust: tuple[Trusted, ...] = key(
         (),
         'Whose signatures to trust: root certificates (PEM or DER), folders of them, "system".',
@@ -159,6 +172,12 @@ class Seal(Table):
             raise ValueError("seal.certificate: not set; a file is needed because seal.key is set")
         if self.passphrase is not None and self.pkcs12 is None and self.private_key is None:
             raise ValueError("seal.pkcs12: not set; a file is needed because seal.passphrase is set")
+        return self
+
+    @model_validator(mode="after")
+    def _time_stamps_from_somebody(self) -> Self:
+        if self.level == "B-T" and not self.tsa_urls:
+            raise ValueError('seal.tsa_urls: not set; an address is needed because seal.level is "B-T"')
         return self
 
     @property
@@ -215,6 +234,7 @@ class Test(Table):
     mails: Literal["deliver", "members", "capture"] = key(
         "deliver", 'Who gets its mails: everybody, only members ("members") or nobody ("capture").'
     )
+    time_stamps: bool = key(False, "Whether its seals get time stamps too, where the live ones do.")
     purge_after_days: int = key(90, "Days after which a document that ended is deleted.", ge=1, le=3650)
 
 

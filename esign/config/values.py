@@ -56,6 +56,22 @@ def _base_url(text: str) -> str:
     return f"{url.scheme}://{f'[{host}]' if ':' in host else host}{'' if port is None else f':{port}'}"
 
 
+def _http_url(text: str) -> str:
+    allowed = (
+        "an http:// or https:// address without user name and password, such as https://tsa.example.com/tsr"
+    )
+    try:
+        url = urlsplit(text)
+        host, _ = url.hostname or "", url.port
+    except ValueError:
+        raise ValueError(allowed) from None
+    plain = text.isascii() and text.isprintable() and " " not in text and "\\" not in text
+    bare = url.username is None and "@" not in url.netloc and "#" not in text
+    if url.scheme not in ("http", "https") or not (plain and bare and is_host(host)):
+        raise ValueError(allowed)
+    return text
+
+
 def _network(found: object) -> IPv4Network | IPv6Network:
     allowed = 'the proxies\' own addresses or networks, such as "10.0.0.5" or "10.0.0.0/8"'
     try:
@@ -124,6 +140,7 @@ def _trusted(found: object, info: ValidationInfo) -> Path | str:
 
 Host = Annotated[str, AfterValidator(_host)]
 BaseUrl = Annotated[str, AfterValidator(_base_url)]
+HttpUrl = Annotated[str, AfterValidator(_http_url)]
 Network = Annotated[IPv4Network | IPv6Network, PlainValidator(_network)]
 Mailbox = Annotated[str, AfterValidator(_mailbox)]
 Name = Annotated[str, AfterValidator(_name)]
