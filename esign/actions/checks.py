@@ -19,6 +19,7 @@ from esign.entropy import new_id
 from esign.mail.failure import MailFailure
 from esign.mail.message import Mailbox, compose
 from esign.pdf.order import SealOrder
+from esign.pdf.verification import Verification
 from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
 from esign.store import authorities
@@ -112,7 +113,7 @@ async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
     order = SealOrder(a_page(WORDS), (), page, now, font_paths(runtime))
     try:
         made = await levels.make(runtime, order, Mode.LIVE)
-        verdict = await runtime.pdf.verify(made.sealed.sealed, (), now, runtime.roots)
+        verdict = await runtime.pdf.verify(made.sealed.sealed, runtime.trusted, now, runtime.roots)
     except (WorkerFailed, NoTimeStamp) as failure:
         return Found(False, failure.reason)
     except Problem as problem:
@@ -120,7 +121,18 @@ async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
     finally:
         await remember(runtime)
     reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
-    return Found(verdict["result"] == "valid", " ".join(reasons) or made.sealed.level)
+    return Found(verdict["result"] == "valid", " ".join(reasons) or reached(made, verdict))
+
+
+def reached(made: levels.Made, verdict: Verification) -> str:
+    """The level, and what of the time stamp is not as it was wanted."""
+    (signature,) = verdict["signatures"]
+    level, stamp = made.sealed.level, signature["timestamp"]
+    if made.asked != level:
+        return f"{level}: {made.asked} was asked for, but no authority gave a time stamp"
+    if stamp is not None and not stamp["trusted"]:
+        return f"{level}; its time stamp is by {stamp['authority']}, an authority that [seal] trust does not name"
+    return level
 
 
 async def remember(runtime: Runtime) -> None:

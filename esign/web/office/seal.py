@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from esign.actions import checks
+from esign.actions import checks, levels
 from esign.actions.checks import Found
 from esign.core.document import Mode
 from esign.web.office.call import Call
@@ -14,7 +14,9 @@ async def show(call: Call) -> Response:
 
 def shown(call: Call, found: Found | None) -> Response:
     states = {mode: checks.seal_state(call.runtime, mode) for mode in Mode}
-    return call.page("seal", seal=states[Mode.LIVE], other=states[Mode.TEST], found=found)
+    return call.page(
+        "seal", seal=states[Mode.LIVE], other=states[Mode.TEST], found=found, time=levels.state(call.runtime)
+    )
 
 
 async def try_it(call: Call) -> Response:

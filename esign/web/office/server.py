@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from esign.actions import checks
+from esign.actions import checks, levels
 from esign.mail.message import Mailbox
 from esign.web.office.call import Call
 
@@ -17,7 +17,8 @@ STEPS = (
 
 
 def shown(call: Call, template: str, **more: Any) -> Response:
-    return call.page(template, steps=STEPS, loopback=call.runtime.config.is_loopback, **more)
+    time = levels.state(call.runtime)
+    return call.page(template, steps=STEPS, loopback=call.runtime.config.is_loopback, time=time, **more)
 
 
 async def show_address(call: Call) -> Response:
