@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from esign.jobs import (
     certificates,
     delivering,
+    erase,
     expire,
     failing,
     keys,
@@ -23,6 +24,7 @@ from esign.runtime import Runtime
 Tick = Callable[[Runtime], Awaitable[int]]
 
 TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
+    (erase.tick, 5),
     (expire.tick, 15),
     (remind.tick, 60),
     (probe.tick, 60),

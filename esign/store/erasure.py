@@ -7,7 +7,10 @@ from esign.store import documents, events, idempotency, mails, outbox, outcomes
 from esign.store.database import Transaction
 from esign.vault import Vault
 
-LETTERS = ("invite", "remind", "completed", "declined", "expired", "cancelled", "code")
+LETTERS = (
+    *("invite", "remind", "completed", "declined", "expired", "cancelled", "code"),
+    *("corrected", "renewal"),
+)
 
 
 async def erase(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Document:

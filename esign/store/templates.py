@@ -36,6 +36,21 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, template_id:
     return load(row)
 
 
+async def naming(reader: Reader, organisation_id: str, text: str) -> list[tuple[str, str]]:
+    """Id and title of those in whose words this text stands, in small letters of ASCII or as it is."""
+    rows = await reader.all(
+        """
+        SELECT id, title FROM template
+        WHERE organisation_id = :organisation_id AND mode IN ('live', 'test')
+        AND instr(lower(title || ' ' || coalesce(subject, '') || ' ' || coalesce(message, '') || roles), :text) > 0
+        ORDER BY mode, created_at, id
+        """,
+        organisation_id=organisation_id,
+        text=text.lower(),
+    )
+    return [(row["id"], row["title"]) for row in rows]
+
+
 async def find_page(
     reader: Reader,
     organisation_id: str,

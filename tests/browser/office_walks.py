@@ -13,6 +13,7 @@ from playwright.sync_api import FilePayload, Page, expect
 
 from esign.core.document import Document
 from esign.demo import contract
+from esign.jobs import erase
 from tests.browser.furnished import furnish, signed_in
 from tests.browser.stage import Stage
 from tests.logos import a_logo
@@ -223,6 +224,35 @@ def seal(page: Page, office: Office) -> Stops:
     page.get_by_text("sealed with the certificate made here again").wait_for()
 
 
+def erasure(page: Page, office: Office) -> Stops:
+    """Looked at, begun, and done while the page is open."""
+    api, stage = office.stage.site.api, office.stage
+    people = [{"name": one, "email": f"{one.lower()}@wharf.example"} for one in ("Orla", "Finn")]
+    asked = [stage.do(api.sent(recipients=people[:n])) for n in (1, 2, 1)]
+    for one in asked[:2]:
+        stage.do(api.ok("POST", f"/documents/{one}/cancel"))
+    office.go(page, "/settings/erasure")
+    yield "ask"
+    page.get_by_label("Their email address").fill(people[0]["email"])
+    page.get_by_role("button", name="Look what there is").click()
+    page.get_by_role("heading", name="Erase what is kept of this person?").wait_for()
+    yield "sure"
+    page.get_by_label("Erase them too").check()
+    page.get_by_role("button", name="Erase for good").click()
+    expect(page.get_by_text("0 documents erased so far")).to_be_visible()
+    yield "going"
+    assert stage.do(erase.tick(stage.site.runtime)) == 2
+    expect(page.get_by_text("Going on")).to_have_count(0)
+    expect(page.get_by_text("2 documents erased").first).to_be_visible()
+    expect(page.get_by_text("1 document kept: 1 still open").first).to_be_visible()
+    yield "done"
+    stage.do(api.ok("POST", f"/documents/{asked[2]}/cancel"))
+    stage.do(api.ok("DELETE", f"/documents/{asked[2]}"))
+    page.get_by_label("Their email address").fill("nobody@wharf.example")
+    page.get_by_role("button", name="Look what there is").click()
+    yield "nobody"
+
+
 OFFICE: dict[str, Walk] = {
     "office-new": at("/documents/new"),
     **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
@@ -249,6 +279,7 @@ OFFICE: dict[str, Walk] = {
     "office-token-new": at("/settings/tokens/new"),
     "office-organisation": at("/settings/organisation"),
     "office-logo": logo,
+    "office-erasure": erasure,
     "office-defaults": at("/settings/defaults"),
     "office-outbox": at("/settings/outbox"),
     "office-usage": at("/settings/usage"),

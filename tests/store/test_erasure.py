@@ -1,15 +1,18 @@
 """What is left of a document that was deleted."""
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
+import esign.core
 from esign.core import audit, ending, lifecycle
 from esign.core.account import Organisation
 from esign.core.document import Document, Recipient
 from esign.core.outcome import Outcome
 from esign.store import deliveries, documents, events, idempotency, links, mails, outbox, outcomes, webhooks
 from esign.store.database import Database, Transaction
-from esign.store.erasure import erase
+from esign.store.erasure import LETTERS, erase
 from esign.store.mails import KeptMail
 from esign.vault import Vault
 from tests.factories import NOW, ORIGIN, SENDER, a_document, a_recipient, a_webhook, store
@@ -61,6 +64,18 @@ async def test_only_the_document_itself_is_erased(
     assert [mail.message_id for mail in await mails.newest(db, 9)] == [
         f"<eml.invite.{stays.recipients[0].id}.1@h>"
     ]
+
+
+def test_every_letter_about_a_document_is_known_by_the_name_of_its_mail() -> None:
+    """A name that is missing would leave kept mails behind."""
+    core = Path(esign.core.__file__).parent
+    names = {
+        found[1]
+        for one in core.glob("*.py")
+        for found in re.finditer(r'[f("](\w+):\{(?:document|recipient|r)\.id', one.read_text())
+    }
+    assert {"invite", "remind", "corrected", "renewal", "completed"} <= names
+    assert names <= {*LETTERS}
 
 
 async def test_the_trail_stays_without_what_is_personal_and_ends_with_the_deletion(

@@ -19,6 +19,7 @@ from esign.store import (
     challenges,
     deliveries,
     due,
+    erasings,
     events,
     handoffs,
     idempotency,
@@ -37,6 +38,7 @@ from esign.store import (
 from esign.store.database import Database, Transaction
 from esign.store.documents import Place
 from esign.store.query import Query, query_of
+from esign.vault import Vault
 from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps
 
@@ -164,6 +166,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "due.find_ended without a seal": lambda tx: due.find_ended(
         tx, ORGANISATION, Mode.LIVE, "closed_at", NOW, 500
     ),
+    "erasings.newest": lambda tx: erasings.newest(tx, ORGANISATION, Vault(b"k" * 32), 20),
     "events.find_received": lambda tx: events.find_received(tx, WANTED, "wh_1", 25, AFTER),
     "events.find_page": lambda tx: events.find_page(tx, WANTED, 25, AFTER),
     "events.find_page of a type": lambda tx: events.find_page(
@@ -191,6 +194,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
         tx, ORGANISATION, Mode.LIVE, 25, MAIL, undelivered=True
     ),
     "templates.find_page": lambda tx: templates.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER, "lease"),
+    "templates.naming": lambda tx: templates.naming(tx, ORGANISATION, "jo@example.com"),
     "templates.titles": lambda tx: templates.titles(tx, ORGANISATION, Mode.LIVE, 100),
     "usage.find": lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 2),
     "views.prune": lambda tx: views.prune(tx, NOW, 16),

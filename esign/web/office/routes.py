@@ -10,6 +10,7 @@ from esign.web.office import (
     deliveries,
     documents,
     entrance,
+    erasing,
     factor,
     fields,
     happened,
@@ -255,6 +256,10 @@ TABLE = (
         fresh=True,
         again=settings.show_defaults,
     ),
+    # what an owner erases of one person
+    Line("GET", "/settings/erasure", erasing.show, Act.OWN),
+    Line("POST", "/settings/erasure", erasing.look, Act.OWN, again=erasing.show),
+    Line("POST", "/settings/erasure/begin", erasing.begin, Act.OWN, fresh=True, again=erasing.show),
     Line("GET", "/settings/outbox", outbox.show, Act.SETTLE),
     Line("GET", "/settings/outbox/{id}", outbox.show_one, Act.SETTLE),
     Line("GET", "/settings/events", happened.show, Act.SETTLE),

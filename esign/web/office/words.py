@@ -56,6 +56,7 @@ DONE: Mapping[str, str] = {
     "webhook-off": "The webhook is switched off. Nothing is sent to it.",
     "webhook-deleted": "The webhook is deleted.",
     "settings": "The settings are saved.",
+    "erasure": "It has begun, and goes on by itself. You see here how far it has come.",
     "logo": "The logo is saved. It is shown from now on.",
     "logo-removed": "The logo is removed. Your initials stand for you again.",
     "seal-uploaded": "Documents are sealed with the uploaded certificate from now on.",

@@ -1,0 +1,144 @@
+"""Erasing what is kept of one person: looked at first, then begun, then done document by document.
+
+Each document goes in a transaction of its own, which also notes how far the walk has come: whatever stops it, it goes
+on behind the last document, and its numbers are right.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from esign.actions.documents import Owner
+from esign.actions.transition import Keep
+from esign.core import ending
+from esign.core import erasing as rules
+from esign.core.document import Actor, Document, Mode, Origin
+from esign.core.erasing import Erasing, Fate
+from esign.core.errors import Problem
+from esign.core.listing import Listing, Sort
+from esign.entropy import new_id
+from esign.runtime import Runtime
+from esign.store import accounts, documents, erasings, listing, members, templates
+from esign.store.database import Transaction
+from esign.store.documents import Place
+from esign.store.erasure import erase
+
+BATCH = 50
+MOST = 5_000  # documents that are looked at before it is begun
+NEWEST = 20
+MODES = (Mode.LIVE, Mode.TEST)
+START = Place(-1, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a person stands: documents by their fate were it begun now, `alone` of those that go.
+
+    `more`: there are others that were not looked at. `templates`: id and title of those whose words name the address.
+    """
+
+    fates: Counter[Fate]
+    alone: int
+    more: bool
+    templates: tuple[tuple[str, str], ...]
+    is_member: bool
+
+    @property
+    def documents(self) -> int:
+        return self.fates.total()
+
+    @property
+    def with_others(self) -> int:
+        return self.fates[Fate.ERASED] - self.alone
+
+
+async def look(runtime: Runtime, owner: Owner, email: str) -> Found:
+    """Nothing is changed."""
+    now = runtime.clock.now()
+    organisation = await accounts.get_organisation(runtime.db, owner.organisation_id)
+    fates: Counter[Fate] = Counter()
+    alone, more = 0, False
+    async for _, document in walk(runtime, owner.organisation_id, email, Mode.LIVE, START):
+        more = fates.total() == MOST
+        if more:
+            break
+        fate = rules.fate(document, organisation, email, True, now)
+        fates[fate] += 1
+        alone += fate is Fate.ERASED and not rules.has_others(document, email)
+    named = await templates.naming(runtime.db, owner.organisation_id, email)
+    is_member = await members.is_active(runtime.db, owner.organisation_id, email)
+    return Found(fates, alone, more, tuple(named), is_member)
+
+
+async def walk(
+    runtime: Runtime, organisation_id: str, email: str, mode: Mode, after: Place
+) -> AsyncIterator[tuple[Mode, Document]]:
+    """Every document in which this address is a recipient's, oldest first, from a place on."""
+    asked = Listing(recipient_email=email, sort=Sort.OLDEST)
+    for one in MODES[MODES.index(mode) :]:
+        while found := await listing.find_page(runtime.db, organisation_id, one, BATCH, after, asked):
+            for document in found:
+                yield one, document
+            after = listing.place_of(found[-1], asked)
+        after = START
+
+
+async def begin(
+    runtime: Runtime,
+    owner: Owner,
+    email: str,
+    shared: bool,
+    actor: Actor,
+    origin: Origin,
+    keep: Keep | None = None,
+) -> Erasing:
+    """It is done by the clock; `shared`: documents with other people in them go too."""
+    now = runtime.clock.now()
+    erasing = Erasing(new_id("ers", now), owner.organisation_id, email, shared, actor, origin, now)
+
+    async def write(tx: Transaction) -> Erasing:
+        await erasings.add(tx, erasing, runtime.vault)
+        if keep is not None:
+            await keep(tx, erasing)
+        return erasing
+
+    return await runtime.db.write(write)
+
+
+async def recent(runtime: Runtime, owner: Owner) -> list[Erasing]:
+    """The newest requests, newest first."""
+    return await erasings.newest(runtime.db, owner.organisation_id, runtime.vault, NEWEST)
+
+
+async def carry_out(runtime: Runtime, erasing: Erasing) -> int:
+    """Go on where it stopped, to its end; the number of documents that went."""
+    assert erasing.email is not None
+    after = Place(erasing.at, erasing.document_id)
+    gone = 0
+    async for mode, document in walk(runtime, erasing.organisation_id, erasing.email, erasing.mode, after):
+        gone += await decide(runtime, erasing, mode, document) is Fate.ERASED
+        runtime.bell.ring()
+    await runtime.db.write(lambda tx: erasings.finish(tx, erasing.id, runtime.clock.now()))
+    return gone
+
+
+async def decide(runtime: Runtime, erasing: Erasing, mode: Mode, seen: Document) -> Fate | None:
+    """One document, as it is by now."""
+    now, email = runtime.clock.now(), erasing.email or ""
+
+    async def write(tx: Transaction) -> Fate | None:
+        fate = None
+        try:
+            document = await documents.get(tx, seen.id)
+        except Problem:  # deleted meanwhile
+            document = None
+        if document is not None and rules.is_in(document, email):
+            organisation = await accounts.get_organisation(tx, document.organisation_id)
+            fate = rules.fate(document, organisation, email, erasing.shared, now)
+            if fate is Fate.ERASED:
+                outcome = ending.delete(document, erasing.actor, erasing.origin, now)
+                await erase(tx, outcome, document, runtime.vault, now)
+        await erasings.advance(tx, erasing.id, mode, Place(seen.created_at, seen.id), fate)
+        return fate
+
+    return await runtime.db.write(write)

@@ -1,0 +1,77 @@
+"""Requests to erase a person's data, and how far each has come."""
+
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from esign.core.document import Actor, Mode, Origin
+from esign.core.erasing import Erasing, Fate
+from esign.core.instant import Instant
+from esign.store.database import Reader, Row, Transaction
+from esign.store.documents import Place
+from esign.store.sql import dumps, insert
+from esign.vault import Vault
+
+COLUMNS = tuple(Erasing.__slots__)
+PURPOSE = "erasing"
+
+
+async def add(tx: Transaction, erasing: Erasing, vault: Vault) -> None:
+    assert erasing.email is not None
+    row: dict[str, Any] = {name: getattr(erasing, name) for name in COLUMNS}
+    row |= {
+        "email": vault.encrypt(PURPOSE, erasing.email.encode(), erasing.id.encode()),
+        "shared": int(erasing.shared),
+        "actor": dumps(asdict(erasing.actor)),
+        "origin": dumps(asdict(erasing.origin)),
+        "mode": erasing.mode.value,
+    }
+    await tx.run(insert("erasing", COLUMNS), **row)
+
+
+async def next_one(reader: Reader, vault: Vault) -> Erasing | None:
+    """The oldest that is not done."""
+    row = await reader.one("SELECT * FROM erasing WHERE finished_at IS NULL ORDER BY created_at, id LIMIT 1")
+    return load(row, vault) if row else None
+
+
+async def newest(reader: Reader, organisation_id: str, vault: Vault, limit: int) -> list[Erasing]:
+    rows = await reader.all(
+        "SELECT * FROM erasing WHERE organisation_id = :id ORDER BY created_at DESC, id DESC LIMIT :limit",
+        id=organisation_id,
+        limit=limit,
+    )
+    return [load(row, vault) for row in rows]
+
+
+async def advance(tx: Transaction, erasing_id: str, mode: Mode, place: Place, fate: Fate | None) -> None:
+    """It has come past a document that had this fate; None where that was gone already, or is no longer theirs."""
+    counted = f", {fate.value} = {fate.value} + 1" if fate else ""
+    await tx.run(
+        f"UPDATE erasing SET mode = :mode, at = :at, document_id = :document_id{counted} WHERE id = :id",
+        id=erasing_id,
+        mode=mode.value,
+        at=place.at,
+        document_id=place.id,
+    )
+
+
+async def finish(tx: Transaction, erasing_id: str, now: Instant) -> None:
+    """Whose data it was is forgotten as well."""
+    await tx.run(
+        "UPDATE erasing SET finished_at = :now, email = NULL WHERE id = :id AND finished_at IS NULL",
+        id=erasing_id,
+        now=now,
+    )
+
+
+def load(row: Row, vault: Vault) -> Erasing:
+    members = {name: row[name] for name in COLUMNS}
+    if members["email"] is not None:
+        members["email"] = vault.decrypt(PURPOSE, members["email"], row["id"].encode()).decode()
+    members["shared"] = bool(members["shared"])
+    members["actor"] = Actor(**orjson.loads(members["actor"]))
+    members["origin"] = Origin(**orjson.loads(members["origin"]))
+    members["mode"] = Mode(members["mode"])
+    return Erasing(**members)

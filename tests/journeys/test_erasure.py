@@ -1,0 +1,225 @@
+"""Erasing what is kept of one person: what goes, what stays and why, and that it goes on where it was stopped."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from esign.actions import auditing, erasing
+from esign.actions.documents import Owner
+from esign.bell import Bell
+from esign.core.document import Actor, Mode, Origin
+from esign.core.erasing import Erasing, Fate
+from esign.jobs import erase, prune
+from esign.store import accounts, erasings
+from esign.vault import Vault
+from tests.fakes import FakeClock
+from tests.journeys.api import Api
+from tests.journeys.site import Site
+
+ADA, BOB = "ada@example.test", "bob@example.test"
+OWNER = Actor("member", "mem_1", "Maren Holt", "maren@example.test")
+WITH_BOB = {
+    "recipients": [
+        {"name": "Ada Lovelace", "email": "Ada@Example.test"},
+        {"name": "Bob Noyce", "email": BOB},
+    ]
+}
+ONLY_BOB = {"recipients": [{"name": "Bob Noyce", "email": BOB}]}
+
+
+async def owner(site: Site, mode: Mode = Mode.LIVE) -> Owner:
+    found = await accounts.first_organisation(site.runtime.db)
+    assert found
+    return Owner(found.id, mode)
+
+
+async def cancelled(api: Api, **changes: Any) -> str:
+    document = await api.sent(**changes)
+    await api.ok("POST", f"/documents/{document}/cancel")
+    return document
+
+
+async def asked(site: Site, email: str, *, shared: bool) -> Erasing:
+    """As it stands after it was asked for and carried out."""
+    assert isinstance(site.runtime.clock, FakeClock)
+    site.runtime.clock.advance(milliseconds=1)
+    await erasing.begin(site.runtime, await owner(site), email, shared, OWNER, Origin("127.0.0.1", None))
+    await erase.tick(site.runtime)
+    return (await erasing.recent(site.runtime, await owner(site)))[0]
+
+
+async def there(api: Api, *ids: str) -> list[bool]:
+    return [(await api.call("GET", f"/documents/{id}")).status == 200 for id in ids]
+
+
+async def mentions(site: Site, text: str) -> set[str]:
+    """The tables in which a text still stands, in whatever column."""
+    db = site.runtime.db
+    names = [
+        row["name"] for row in await db.all("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'")
+    ]
+    found = set()
+    for name in names:
+        for row in await db.all(f"SELECT * FROM {name}"):
+            if any(text.casefold() in str(value).casefold() for value in dict(row).values()):
+                found.add(name)
+    return found
+
+
+async def assert_chains_hold(site: Site) -> None:
+    chains = [chain async for chain in auditing.recompute(site.runtime.db, site.runtime.vault)]
+    assert chains and not any(chain.broken for chain in chains)
+
+
+async def test_what_is_hers_alone_goes_and_nothing_of_her_is_left_but_what_happened(
+    site: Site, clock: FakeClock
+) -> None:
+    trial = await site.key(mode=Mode.TEST)
+    mine = [
+        await site.completed(),
+        await cancelled(site.api),
+        await site.api.create(),
+        await cancelled(trial),
+    ]
+    kept = [await site.api.create(**ONLY_BOB), await site.completed(**ONLY_BOB)]
+    found = await erasing.look(site.runtime, await owner(site), "ADA@example.test")
+    assert (found.documents, found.alone, found.with_others, found.more) == (4, 4, 0, False)
+    done = await asked(site, "ADA@example.test", shared=False)
+    assert (done.erased, done.kept, done.email) == (4, 0, None) and done.finished_at is not None
+    assert await there(site.api, *mine[:3], *kept) == [False] * 3 + [True] * 2
+    assert await there(trial, mine[3]) == [False]
+    clock.advance(days=2)
+    await prune.tick(site.runtime)
+    assert await mentions(site, ADA) == set()
+    await assert_chains_hold(site)
+    for id in mine:
+        rows = await site.runtime.db.all(
+            "SELECT type, actor_kind, actor_id, personal FROM audit WHERE document_id = :id ORDER BY seq",
+            id=id,
+        )
+        assert (rows[-1]["type"], rows[-1]["actor_id"]) == ("document.deleted", "mem_1")
+        assert not any(row["personal"] for row in rows)
+    events = await site.runtime.db.all("SELECT body FROM event WHERE type = 'document.deleted'")
+    assert {json.loads(row["body"])["data"]["document"]["id"] for row in events} == set(mine)
+
+
+async def test_what_is_open_under_retention_or_others_stays_and_is_counted(
+    site: Site, clock: FakeClock
+) -> None:
+    sealed = await site.completed()
+    await site.api.ok("PATCH", "/settings", {"retainCompletedDays": 30})
+    opened, both, gone = (
+        await site.api.sent(),
+        await cancelled(site.api, **WITH_BOB),
+        await cancelled(site.api),
+    )
+    found = await erasing.look(site.runtime, await owner(site), ADA)
+    assert (found.documents, found.alone, found.with_others) == (4, 1, 1)
+    assert (found.fates[Fate.OPEN], found.fates[Fate.LOCKED]) == (1, 1)
+    done = await asked(site, ADA, shared=False)
+    assert (done.erased, done.open, done.locked, done.others) == (1, 1, 1, 1)
+    assert await there(site.api, sealed, opened, both, gone) == [True, True, True, False]
+
+    await site.api.ok("POST", f"/documents/{opened}/cancel")
+    clock.advance(days=30)
+    done = await asked(site, ADA, shared=True)
+    assert (done.erased, done.kept) == (3, 0)
+    assert await there(site.api, sealed, opened, both) == [False] * 3
+    await assert_chains_hold(site)
+    again = await asked(site, ADA, shared=True)
+    assert (again.erased, again.kept) == (0, 0), "asking twice does nothing"
+
+
+class Stopped(Exception):
+    """The program ends here."""
+
+
+class Frail(Vault):
+    """Fails at every third mac: inside a transaction, before its document is erased."""
+
+    def __init__(self, sound: Vault) -> None:
+        self._sub_key = sound._sub_key
+        self.asked = 0
+
+    def mac(self, purpose: str, message: bytes) -> bytes:
+        self.asked += 1
+        if self.asked % 3 == 0:
+            raise Stopped
+        return super().mac(purpose, message)
+
+
+class Cracked(Bell):
+    """Fails at every second ring: after a document was erased."""
+
+    def ring(self) -> None:
+        super().ring()
+        if self.rung % 2 == 0:
+            raise Stopped
+
+
+async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: Site) -> None:
+    for _ in range(7):
+        await cancelled(site.api)
+    both = await cancelled(site.api, **WITH_BOB)
+    await erasing.begin(site.runtime, await owner(site), ADA, False, OWNER, Origin())
+    frail = replace(site.runtime, vault=Frail(site.runtime.vault), bell=Cracked())
+    stops = 0
+    while await erasings.next_one(site.runtime.db, site.runtime.vault):
+        try:
+            await erase.tick(frail)
+        except Stopped:
+            stops += 1
+        [asked] = await erasing.recent(site.runtime, await owner(site))
+        left = (await site.api.ok("GET", "/documents"))["data"]
+        assert asked.erased == 8 - len(left), "what is told is what went"
+    [asked] = await erasing.recent(site.runtime, await owner(site))
+    assert stops >= 5 and (asked.erased, asked.others) == (7, 1) and asked.finished_at is not None
+    assert await there(site.api, both) == [True]
+    await assert_chains_hold(site)
+
+
+async def test_another_organisation_and_who_is_no_recipient_any_more_are_not_touched(site: Site) -> None:
+    document = await site.api.sent()
+    recipient = (await site.api.get(document))["recipients"][0]["id"]
+    await site.api.ok(
+        "PATCH", f"/documents/{document}/recipients/{recipient}", {"email": BOB, "name": "Bob Noyce"}
+    )
+    await site.api.ok("POST", f"/documents/{document}/cancel")
+    assert (await asked(site, ADA, shared=True)).erased == 0
+    elsewhere = Owner("org_other", Mode.LIVE)
+    assert [
+        one
+        async for one in erasing.walk(site.runtime, elsewhere.organisation_id, BOB, Mode.LIVE, erasing.START)
+    ] == []
+    assert await there(site.api, document) == [True]
+
+
+async def test_a_document_that_another_deletes_meanwhile_is_nobodys_to_count(site: Site) -> None:
+    ids = [await cancelled(site.api) for _ in range(2)]
+    await erasing.begin(site.runtime, await owner(site), ADA, False, OWNER, Origin())
+    walked = erasing.walk(site.runtime, (await owner(site)).organisation_id, ADA, Mode.LIVE, erasing.START)
+    mode, first = await anext(walked)
+    await site.api.ok("DELETE", f"/documents/{first.id}")
+    running = await erasings.next_one(site.runtime.db, site.runtime.vault)
+    assert running and await erasing.decide(site.runtime, running, mode, first) is None
+    await erase.tick(site.runtime)
+    [done] = await erasing.recent(site.runtime, await owner(site))
+    assert (done.erased, done.kept) == (1, 0)
+    assert await there(site.api, *ids) == [False, False]
+
+
+async def test_mails_to_an_address_that_was_corrected_go_with_their_document(site: Site) -> None:
+    document = await site.api.sent()
+    await site.work("mail")
+    recipient = (await site.api.get(document))["recipients"][0]["id"]
+    await site.api.ok(
+        "PATCH", f"/documents/{document}/recipients/{recipient}", {"email": BOB, "name": "Bob Noyce"}
+    )
+    await site.work("mail")
+    await site.api.ok("POST", f"/documents/{document}/cancel")
+    await site.work("mail")
+    kept = await site.runtime.db.all("SELECT recipient FROM kept_mail")
+    assert sum(ADA in row["recipient"] for row in kept) == 2
+    assert (await asked(site, BOB, shared=False)).erased == 1
+    assert await site.runtime.db.all("SELECT recipient FROM kept_mail") == []
+    assert "kept_mail" not in await mentions(site, ADA)
