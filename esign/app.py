@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 from esign import __version__, authority, vault
 from esign.actions import (
     accounts,
+    certificates,
     drafting,
     handing,
     joining,
@@ -27,17 +28,17 @@ from esign.actions.outbox import EmbeddedOutbox
 from esign.bell import Bell
 from esign.clock import Clock, SystemClock
 from esign.config import Config
-from esign.core.document import Mode
 from esign.core.user import Errand
 from esign.entropy import new_id
 from esign.jobs import schedule
 from esign.mail.smtp import Mailer, Smtp
-from esign.net import Outbound, Rules
+from esign.net import Direct, Outbound, Rules
 from esign.pdf.workers import Workers
 from esign.runtime import Runtime
-from esign.store import folder
+from esign.store import authorities, folder
 from esign.store.database import FILE, Database, opened
 from esign.store.locks import has_wal_reset_bug, server_lock
+from esign.tsa import TimeStamps
 from esign.vault import Vault
 from esign.web import downloads, errors, health, home, logos, reference
 from esign.web.api import ENDPOINTS, V1
@@ -69,15 +70,9 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
     async with AsyncExitStack() as stack:
         stack.enter_context(server_lock(data))
         now = clock.now()
-        keys = authority.load_or_make(
-            data,
-            config.organisation.name,
-            now,
-            config.seal.pkcs12,
-            config.seal.secret,
-        )
-        for warning in keys.warnings:
-            log.error("%s Until then documents cannot be sealed.", warning)
+        keyring = authority.Keyring(data, config.organisation.name, now, authority.given(config.seal))
+        certificates.tell(keyring.authority)
+        trusted = authority.trusted_roots(config.seal.trust)
         safe = vault.load_or_make(data / "app.key")
         db = await stack.enter_async_context(opened(data / FILE))
         await accounts.ensure_organisation(db, config, now)
@@ -85,6 +80,10 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         stack.push_async_callback(pdf.close)
         http = Outbound(rules(config), clock)
         stack.push_async_callback(http.close)
+        direct = Direct()
+        stack.push_async_callback(direct.close)
+        tsa = TimeStamps(config.seal.tsa_urls, direct, clock)
+        tsa.remember(await authorities.known(db))
         yield Runtime(
             config=config,
             clock=clock,
@@ -93,10 +92,12 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             pdf=pdf,
             mail=mailer(config, db, safe, clock),
             http=http,
-            credentials={Mode.LIVE: keys.live, Mode.TEST: keys.test},
-            roots=keys.roots,
+            tsa=tsa,
+            keyring=keyring,
+            credentials=keyring.credentials,
             bell=Bell(),
             boot=new_id("boot", now),
+            trusted=trusted,
         )
 
 

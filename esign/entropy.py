@@ -27,6 +27,11 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
+def new_nonce() -> int:
+    """64 bits that mark the answer to one question; positive, and never shorter."""
+    return secrets.randbits(63) | 1 << 63
+
+
 def new_code() -> str:
     """Six digits to be mailed and typed."""
     return f"{secrets.randbelow(10**6):06}"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from esign.authority import Keyring
 from esign.bell import Bell
 from esign.clock import Clock
 from esign.config import Config
@@ -14,12 +15,17 @@ from esign.net import Outbound
 from esign.passwords import Passwords
 from esign.pdf.workers import Workers
 from esign.store.database import Database
+from esign.tsa import TimeStamps
 from esign.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """`boot` names this run: leases of another one end at the start; `bell` wakes the workers after a commit."""
+    """`boot` names this run: leases of another one end at the start; `bell` wakes the workers after a commit.
+
+    `credentials` are those of the keyring, which changes them in place; `roots` are the authorities of this
+    installation, `trusted` those of others that the configuration names (DER).
+    """
 
     config: Config
     clock: Clock
@@ -28,9 +34,16 @@ class Runtime:
     pdf: Workers
     mail: Mailer
     http: Outbound
+    tsa: TimeStamps
+    keyring: Keyring
     credentials: Mapping[Mode, Credential]
-    roots: tuple[bytes, ...]
     bell: Bell
     boot: str
+    trusted: tuple[bytes, ...] = ()
     requests: Tally = field(default_factory=Tally)
     passwords: Passwords = field(default_factory=Passwords)
+
+    @property
+    def roots(self) -> tuple[bytes, ...]:
+        """The certificates that vouch for what is sealed here; they grow when a seal is replaced."""
+        return self.keyring.authority.roots

@@ -6,8 +6,8 @@ One 32-byte key; HKDF-SHA256 (RFC 5869) makes one sub-key per purpose; AES-256-G
 import hashlib
 import hmac
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -68,6 +68,19 @@ def load_or_make(path: Path) -> Vault:
 
 def write_once(path: Path, secret: bytes) -> None:
     """Write a file of mode 0600 whole or not at all; one that is there already stays as it is."""
+    with _part(path, secret) as part, suppress(FileExistsError):
+        os.link(part, path)
+
+
+def write_over(path: Path, secret: bytes) -> None:
+    """Write a file of mode 0600 whole or not at all, in the place of one that is there."""
+    with _part(path, secret) as part:
+        part.replace(path)
+
+
+@contextmanager
+def _part(path: Path, secret: bytes) -> Iterator[Path]:
+    """The whole content beside its place; on the disk for good, as is the place it was given, when the block ends."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     part.unlink(missing_ok=True)
     try:
@@ -75,8 +88,7 @@ def write_once(path: Path, secret: bytes) -> None:
             file.write(secret)
             file.flush()
             os.fsync(file.fileno())
-        with suppress(FileExistsError):
-            os.link(part, path)
+        yield part
     finally:
         part.unlink(missing_ok=True)
     folder = os.open(path.parent, os.O_RDONLY)

@@ -9,7 +9,7 @@ from esign import authority
 from esign.clock import SystemClock
 from esign.config import Config
 from esign.core.errors import Problem
-from esign.pdf.verification import Signature, Verification
+from esign.pdf.verification import DocumentTimestamp, Signature, Timestamp, Verification
 from esign.pdf.workers import Workers
 
 Judge = Callable[[bytes], Awaitable[Verification]]
@@ -31,14 +31,24 @@ async def verify_file(config: Config, pdf: Path, trust: tuple[Path, ...]) -> Ver
 
 @asynccontextmanager
 async def judging(config: Config, trust: tuple[Path, ...] = ()) -> AsyncIterator[Judge]:
-    """Trusts this installation's authority, as far as there is one, and the given roots; raises Unreadable."""
-    roots = [root for path in trust for root in certificates(path)]
-    own = authority.known_roots(config.storage.data_dir, config.seal.pkcs12, config.seal.secret)
+    """Trusts this installation's authority, as far as there is one, the roots of the configuration and those given.
+
+    Raises Unreadable.
+    """
+    roots = trusted(config, trust)
+    own = authority.known_roots(config.storage.data_dir, authority.given(config.seal))
     workers = Workers()
     try:
         yield lambda content: workers.verify(content, roots, SystemClock().now(), own)
     finally:
         await workers.close()
+
+
+def trusted(config: Config, given: tuple[Path, ...]) -> tuple[bytes, ...]:
+    try:
+        return authority.trusted_roots((*config.seal.trust, *given))
+    except authority.AuthorityError as error:
+        raise Unreadable(str(error).rstrip(".")) from None
 
 
 def read(path: Path) -> bytes:
@@ -48,30 +58,13 @@ def read(path: Path) -> bytes:
         raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
 
 
-def certificates(path: Path) -> list[bytes]:
-    """Every certificate of a PEM or DER file, as DER."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives.serialization import Encoding
-
-    content = read(path)
-    try:
-        if b"-----BEGIN CERTIFICATE-----" in content:
-            found = x509.load_pem_x509_certificates(content)
-        else:
-            found = [x509.load_der_x509_certificate(content)]
-    except ValueError:
-        raise Unreadable(f"{path} is not a certificate; give a root certificate as PEM or DER") from None
-    return [certificate.public_bytes(Encoding.DER) for certificate in found]
-
-
 WORDS = {
     "valid": "VALID: the file is unchanged since it was sealed.",
     "invalid": "NOT VALID: do not rely on this file.",
     "indeterminate": "NOT CERTAIN: the seal cannot be judged.",
     "unsigned": "NO SIGNATURE: nothing in this file can be checked.",
 }
-
-
+REVOKED = {"not_revoked": "no", "revoked": "yes", "not_checked": "not checked"}
 IN_THE_FILE = {
     True: "    the whole trail is in the file as audit.json, and recomputes up to that hash",
     False: "    the trail itself is not in the file",
@@ -87,6 +80,7 @@ def show(verification: Verification, as_json: bool) -> str:
     ]
     for signature in verification["signatures"]:
         lines += of_signature(signature)
+    lines += map(of_timestamp, verification["documentTimestamps"])
     if head := verification["audit"]:
         lines += [
             f"  audit trail of {head['documentId']} up to entry {head['entries']}, its hash {head['hash']}",
@@ -97,11 +91,13 @@ def show(verification: Verification, as_json: bool) -> str:
 
 
 def of_signature(signature: Signature) -> list[str]:
-    certificate = signature["certificate"]
+    certificate, stamp = signature["certificate"], signature["timestamp"]
     return [
         f"  {signature['fieldName']}: signed by {signature['signerName']}, {signature['signedAt'] or 'time unknown'}",
+        *([f"    time stamp {told(stamp)}"] if stamp else []),
         f"    intact: {yes(signature['intact'])}, trusted: {yes(signature['trusted'])},"
-        f" covers: {signature['coverage'].replace('_', ' ')}, level: {signature['level'] or 'unknown'}",
+        f" revoked: {REVOKED[signature['revocation']]}, covers: {signature['coverage'].replace('_', ' ')},"
+        f" level: {signature['level'] or 'unknown'}",
         *(
             [f"    certificate {certificate['sha256']}, issued by {certificate['issuer']}"]
             if certificate
@@ -109,6 +105,17 @@ def of_signature(signature: Signature) -> list[str]:
         ),
         *(f"    {reason}" for reason in signature["reasons"]),
     ]
+
+
+def of_timestamp(stamp: DocumentTimestamp) -> str:
+    return f"  {stamp['fieldName']}: time stamp over the whole file, {told(stamp)}"
+
+
+def told(stamp: Timestamp | DocumentTimestamp) -> str:
+    if not stamp["valid"]:
+        return "damaged: it proves no time"
+    known = "trusted" if stamp["trusted"] else "an authority not trusted here"
+    return f"{stamp['time']}, by {stamp['authority']} ({known})"
 
 
 def yes(fact: bool) -> str:

@@ -1,5 +1,6 @@
 """Certificate authorities and credentials for tests: real keys, real certificates, no files."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -28,7 +29,10 @@ Key = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 def a_key(kind: str, number: int = 0) -> Key:
     """A private key of that kind; making RSA keys is slow, so that each is made once."""
     curves = {"p256": ec.SECP256R1(), "p384": ec.SECP384R1(), "p521": ec.SECP521R1()}
-    return rsa.generate_private_key(65537, 2048) if kind == "rsa" else ec.generate_private_key(curves[kind])
+    curves |= {"p192": ec.SECP192R1(), "k256": ec.SECP256K1()}
+    if kind in ("rsa", "rsa1024"):
+        return rsa.generate_private_key(65537, 1024 if kind == "rsa1024" else 2048)
+    return ec.generate_private_key(curves[kind])
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,15 @@ class Issued:
             self.der,
             tuple(issuer.public_bytes(Encoding.DER) for issuer in self.issuers),
         )
+
+    @property
+    def pem(self) -> bytes:
+        """The certificate and its issuers."""
+        return b"".join(one.public_bytes(Encoding.PEM) for one in (self.certificate, *self.issuers))
+
+    def key_pem(self, passphrase: str | None = None) -> bytes:
+        locked = BestAvailableEncryption(passphrase.encode()) if passphrase else NoEncryption()
+        return self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, locked)
 
     def pkcs12(self, passphrase: str) -> bytes:
         return pkcs12.serialize_key_and_certificates(
@@ -80,20 +93,23 @@ def a_seal(
     name: str = "Acme Ltd Document Seal",
     first: datetime = MADE,
     last: datetime = MADE + 3 * YEAR,
+    usage: Sequence[str] = ("digital_signature", "content_commitment"),
+    extensions: tuple[x509.ExtensionType, ...] = (),
 ) -> Issued:
     key = a_key(kind)
-    usage = ("digital_signature", "content_commitment")
     every = (
         "digital_signature content_commitment key_encipherment data_encipherment key_agreement key_cert_sign"
         " crl_sign encipher_only decipher_only"
     )
-    certificate = (
+    builder = (
         x509.CertificateBuilder(
             authority.certificate.subject, _named(name), key.public_key(), x509.random_serial_number()
         )
         .not_valid_before(first)
         .not_valid_after(last)
         .add_extension(x509.KeyUsage(**{use: use in usage for use in every.split()}), critical=True)
-        .sign(authority.key, SHA256())
     )
+    for extension in extensions:
+        builder = builder.add_extension(extension, critical=False)
+    certificate = builder.sign(authority.key, SHA256())
     return Issued(key, certificate, (authority.certificate, *authority.issuers))

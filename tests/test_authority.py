@@ -6,23 +6,28 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ed25519
-from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, load_der_private_key, pkcs12
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    load_der_private_key,
+    pkcs12,
+)
 from cryptography.x509.oid import ObjectIdentifier
 
 from esign import authority
-from esign.authority import Authority, AuthorityError
+from esign.authority import Authority, AuthorityError, Given
 from esign.core.credential import TEST_MARK, Credential
 from esign.core.instant import DAY
 from esign.pdf.seal import seal
 from esign.pdf.verify import verify
 from tests.pdf.sealing import a_pdf, an_order
-from tests.pki import MADE, NOW, YEAR, a_seal, an_authority
+from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
 
 
 def load(
     folder: Path, name: str = "Acme Ltd", now: int = NOW, file: Path | None = None, word: str | None = None
 ) -> Authority:
-    return authority.load_or_make(folder, name, now, file, word)
+    return authority.load_or_make(folder, name, now, Given(file, None, word) if file else None)
 
 
 def certificate_of(credential: Credential) -> x509.Certificate:
@@ -156,9 +161,13 @@ def test_a_key_that_is_not_the_certificates_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_expired_seal_certificate_is_named_with_a_remedy(tmp_path: Path) -> None:
+    """As happens where the key that would renew it is kept elsewhere."""
     load(tmp_path)
+    (tmp_path / "authority.key").unlink()
     late = load(tmp_path, now=NOW + 4 * 365 * DAY)
-    assert re.search(r"seal.pem has expired on 2029-11-21; move .* away", late.warnings[0])
+    said = r"seal.pem has expired on 2029-11-21; .*authority.key is not there; put it back"
+    assert re.search(said, late.warnings[0])
+    assert len(late.warnings) == 1, "that of test mode was renewed"
 
 
 def test_a_clock_before_the_certificate_is_named(tmp_path: Path) -> None:
@@ -209,9 +218,9 @@ def test_an_authority_made_before_stays_trusted(tmp_path: Path, bundle: Path) ->
 
 
 def test_the_anchor_of_the_configured_file_is_known_too(tmp_path: Path, bundle: Path) -> None:
-    assert authority.known_roots(tmp_path, bundle, "right") == (ROOT.der,)
+    assert authority.known_roots(tmp_path, Given(bundle, None, "right")) == (ROOT.der,)
     with pytest.raises(AuthorityError, match="passphrase"):
-        authority.known_roots(tmp_path, bundle, "wrong")
+        authority.known_roots(tmp_path, Given(bundle, None, "wrong"))
 
 
 @pytest.mark.parametrize(
@@ -273,3 +282,53 @@ def test_what_is_made_seals_and_verifies(tmp_path: Path) -> None:
     assert test["result"] == "valid"
     assert test["signatures"][0]["reasons"] == ["Sealed with a test certificate: no legal effect."]
     assert timedelta(0) < YEAR
+
+
+# ---------- authorities of others ----------
+
+
+def test_trusted_roots_come_from_files_and_folders_each_once(tmp_path: Path) -> None:
+    (tmp_path / "one.pem").write_bytes(pem(ROOT) + pem(MIDDLE))
+    (tmp_path / "two.der").write_bytes(ROOT.der)
+    (tmp_path / "readme.txt").write_text("no certificate")
+    assert authority.trusted_roots(()) == ()
+    assert authority.trusted_roots([tmp_path]) == (ROOT.der, MIDDLE.der)
+    assert authority.trusted_roots([tmp_path / "two.der", tmp_path / "one.pem"]) == (ROOT.der, MIDDLE.der)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("junk.pem", b"junk", "not a certificate"),
+        ("half.pem", b"-----BEGIN CERTIFICATE-----\n", "not a certificate"),
+        ("none.pem", None, "cannot be read"),
+        ("empty/x", b"", "holds no certificate"),
+    ],
+)
+def test_a_place_without_certificate_is_named(
+    tmp_path: Path, name: str, content: bytes | None, said: str
+) -> None:
+    place = tmp_path / name
+    place.parent.mkdir(exist_ok=True)
+    if content is not None:
+        place.write_bytes(content)
+    with pytest.raises(AuthorityError, match=said):
+        authority.trusted_roots([place.parent if "/" in name else place])
+
+
+def test_the_system_s_store_is_what_openssl_would_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "roots.pem").write_bytes(pem(ROOT))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "roots.pem"))
+    assert authority.trusted_roots(["system"]) == (ROOT.der,)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+    assert authority.trusted_roots(["system"]) == (ROOT.der,)
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "none"))
+    with pytest.raises(AuthorityError, match="no trust store"):
+        authority.trusted_roots(["system"])
+
+
+def pem(issued: Issued) -> bytes:
+    return issued.certificate.public_bytes(Encoding.PEM)

@@ -103,10 +103,12 @@ def test_relative_paths_start_at_the_folder_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "keys" / "seal.p12").write_bytes(b"")
     (tmp_path / "fonts").mkdir()
     text = '[storage]\ndata_dir = "data"\n[seal]\npkcs12 = "keys/seal.p12"\nfont_paths = ["fonts"]\n'
+    text += 'trust = ["keys", "system"]\n'
     config = load(written(tmp_path, text), {})
     assert config.storage.data_dir == tmp_path / "data"
     assert config.seal.pkcs12 == tmp_path / "keys" / "seal.p12"
     assert config.seal.font_paths == (tmp_path / "fonts",)
+    assert config.seal.trust == (tmp_path / "keys", "system")
 
 
 def test_a_secret_can_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
@@ -176,8 +178,26 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
             ["mail.from", "\\u000d\\u000a", "one address"],
         ),
         ("[seal]\npassphrase = 'x'\n", ["seal.pkcs12: not set", "seal.passphrase"]),
+        ("[seal]\ncertificate = 'esign.toml'\n", ["seal.key: not set", "because seal.certificate is set"]),
+        ("[seal]\nkey = 'esign.toml'\n", ["seal.certificate: not set", "because seal.key is set"]),
+        (
+            "[seal]\npkcs12 = 'esign.toml'\nkey = 'esign.toml'\n",
+            ["seal.pkcs12: found together with seal.key; allowed is one of them"],
+        ),
+        (
+            "[seal]\npkcs12 = 'esign.toml'\ncertificate = 'esign.toml'\n",
+            ["seal.pkcs12: found together with seal.certificate; allowed is one of them"],
+        ),
         ("[seal]\npkcs12 = 'none.p12'\n", ["seal.pkcs12", "a file that exists"]),
         ("[seal]\nfont_paths = ['none']\n", ["seal.font_paths", "a folder that exists"]),
+        ("[seal]\nlevel = 'B-LT'\n", ["seal.level", '"B-B" or "B-T"']),
+        ("[seal]\nlevel = 'B-T'\n", ["seal.tsa_urls: not set", 'because seal.level is "B-T"']),
+        ("[seal]\ntsa_urls = ['ftp://tsa']\n", ["seal.tsa_urls", "http:// or https://"]),
+        ("[seal]\ntsa_urls = ['http://a:b@tsa.example/']\n", ["seal.tsa_urls", "without user name"]),
+        ("[seal]\ntsa_urls = ['http://tsa example/']\n", ["seal.tsa_urls", "http:// or https://"]),
+        ("[seal]\ntsa_outage = 'fake'\n", ["seal.tsa_outage", '"wait" or "complete"']),
+        ("[seal]\ntrust = ['none']\n", ["seal.trust", 'files or folders that exist, or "system"']),
+        ("[seal]\ntrust = 5\n", ["seal.trust"]),
         ("[organisation]\nname = ' '\n", ["organisation.name", "1 to 200 characters"]),
         ('[organisation]\nname = "a\\nb"\n', ["organisation.name", "without control characters"]),
         ("[organisation]\nlocale = 'xx'\n", ["organisation.locale", 'allowed is "ar" or "de" or "en"']),

@@ -5,6 +5,7 @@ import sqlite3
 
 from cryptography import x509
 
+from esign.actions import levels
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE
 from esign.runtime import Runtime
@@ -23,7 +24,7 @@ async def check(runtime: Runtime) -> dict[str, str]:
     return {
         "database": told,
         "storage": storage(runtime),
-        "signer": signer(runtime),
+        "signer": await signer(runtime, reads),
         "mailer": await mailer(runtime) if reads else told,
         "queue": await queue(runtime) if reads else told,
     }
@@ -49,8 +50,8 @@ def storage(runtime: Runtime) -> str:
     return "ok" if room.f_bavail * room.f_frsize >= RESERVE else "disk full"
 
 
-def signer(runtime: Runtime) -> str:
-    """Whether the seal certificates are valid today."""
+async def signer(runtime: Runtime, reads: bool) -> str:
+    """Whether the seal certificates are valid today, and no seal waits for a time stamp."""
     now = runtime.clock.now()
     for credential in runtime.credentials.values():
         certificate = x509.load_der_x509_certificate(credential.certificate_der)
@@ -60,7 +61,14 @@ def signer(runtime: Runtime) -> str:
             <= certificate.not_valid_after_utc.timestamp() * 1000
         ):
             return "seal certificate not valid"
-    return "ok"
+    waits = reads and await outbox.waits_for(runtime.db, "seal", outbox.NO_TIME_STAMPS)
+    return "no time stamps" if waits else "ok"
+
+
+def warnings(runtime: Runtime) -> list[str]:
+    """What will have to be done, while everything still works."""
+    silent = ["no time-stamp authority answers"] if levels.state(runtime).silent else []
+    return [notice.brief for notice in runtime.keyring.authority.notices] + silent
 
 
 async def mailer(runtime: Runtime) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 
+from esign.actions import levels
 from esign.actions.certificate_page import facts, up_to_last_act
 from esign.actions.drawing import drawn_fields, inks_of
 from esign.actions.logo import printed
@@ -13,12 +14,13 @@ from esign.core.document import Document, Seal, Status
 from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339
 from esign.core.usage import Usage
-from esign.pdf.order import Sealed, SealFailed, SealOrder
+from esign.pdf.order import SealFailed, SealOrder
 from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, events, outbox, outcomes, usage
+from esign.store import accounts, authorities, blobs, documents, events, outbox, outcomes, usage
 from esign.store.database import Transaction
 from esign.store.outbox import Job
+from esign.tsa import NoTimeStamp
 
 log = logging.getLogger("esign.seal")
 
@@ -33,11 +35,14 @@ async def seal(runtime: Runtime, job: Job) -> None:
     now = runtime.clock.now()
     try:
         order = await prepare(runtime, document, now)
-        sealed = await runtime.pdf.seal(order, runtime.credentials[document.mode])
+        made = await levels.make(runtime, order, document.mode)
+    except NoTimeStamp as failure:
+        await postpone(runtime, job, failure.reason, outbox.NO_TIME_STAMPS)
+        return
     except (SealFailed, WorkerFailed, Problem, blobs.Missing) as failure:
         await postpone(runtime, job, reason_of(failure))
         return
-    await save(runtime, job, sealed, now)
+    await save(runtime, job, made, now)
 
 
 def reason_of(failure: Exception) -> str:
@@ -51,15 +56,19 @@ async def finish(runtime: Runtime, job: Job) -> None:
     await runtime.db.write(write)
 
 
-async def postpone(runtime: Runtime, job: Job, reason: str) -> None:
-    """Note why it failed and when it is tried again; tell the operator."""
+async def postpone(runtime: Runtime, job: Job, reason: str, cause: str | None = None) -> None:
+    """Note why it failed and when it is tried again; tell the operator.
+
+    `cause` is what it has in common with others that wait; without one it is the reason itself.
+    """
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> tuple[Document, Instant]:
         assert job.document_id is not None
         before = await documents.get(tx, job.document_id)
         outcome, due_at = lifecycle.seal_failed(before, reason, now)
-        await outbox.postpone(tx, job, due_at, reason)
+        await outbox.postpone(tx, job, due_at, cause or reason)
+        await authorities.note(tx, runtime.tsa.authorities)
         return await outcomes.save(tx, outcome, before, runtime.vault, now), due_at
 
     document, due_at = await runtime.db.write(write)
@@ -74,8 +83,9 @@ async def postpone(runtime: Runtime, job: Job, reason: str) -> None:
     runtime.bell.ring()
 
 
-async def save(runtime: Runtime, job: Job, sealed: Sealed, now: Instant) -> None:
+async def save(runtime: Runtime, job: Job, made: levels.Made, now: Instant) -> None:
     """State, files, events and mails in one transaction: `completed` means the file can be fetched."""
+    sealed, stamp = made.sealed, made.stamp
     hashes = await asyncio.to_thread(sha256_of, (sealed.sealed, sealed.certificate))
 
     async def write(tx: Transaction) -> None:
@@ -93,13 +103,17 @@ async def save(runtime: Runtime, job: Job, sealed: Sealed, now: Instant) -> None
                 sha256=hashes[0],
                 size=len(sealed.sealed),
                 page_count=sealed.page_count,
-                timestamped=False,
+                timestamped=stamp is not None,
                 certificate=sealed.certificate_sha256,
                 certificate_sha256=hashes[1],
+                asked=made.asked,
+                stamped_at=stamp.at if stamp else None,
+                authority=stamp.authority if stamp else None,
             )
             await outcomes.save(tx, lifecycle.seal(before, done, now), before, runtime.vault, now)
             if before.seal_error is not None:  # what held this one up may have held up others
-                await outbox.hasten(tx, "seal", now, before.seal_error)
+                await outbox.hasten_alike(tx, job, now)
+            await authorities.note(tx, runtime.tsa.authorities)
         await outbox.finish(tx, job, now)
 
     await runtime.db.write(write)

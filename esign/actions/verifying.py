@@ -33,7 +33,7 @@ class Finding:
 
 
 async def verify(runtime: Runtime, owner: Owner, file: bytes) -> Verification:
-    """The verdict by this installation's own roots; no more files at once than there are PDF workers.
+    """The verdict by the roots of this installation and those it trusts; no more files at once than PDF workers.
 
     `documentId` only where the very file is the sealed one, or the certificate, of a document of the owner.
     Raises `file_too_large`, `too_many_pages`, `invalid_file`, `file_encrypted`.
@@ -76,7 +76,7 @@ async def judge(runtime: Runtime, file: bytes) -> Verification:
     limits = runtime.config.limits
     if len(file) > limits.file_mib * 2**20:
         raise Problem("file_too_large", f"The file is larger than {limits.file_mib} MiB.")
-    found = await runtime.pdf.verify(file, (), runtime.clock.now(), runtime.roots)
+    found = await runtime.pdf.verify(file, runtime.trusted, runtime.clock.now(), runtime.roots)
     if found["pageCount"] > limits.pages:
         raise Problem("too_many_pages", f"The file has more than {limits.pages} pages.")
     return found

@@ -1,38 +1,67 @@
 """The seal of a PKCS#12 file, as certificate authorities hand them out."""
 
-from datetime import datetime
-from pathlib import Path
-
-from cryptography import x509
+from cryptography.hazmat.decrepit.ciphers.algorithms import ARC4, RC2, TripleDES
+from cryptography.hazmat.primitives.ciphers import BlockCipherAlgorithm, CipherAlgorithm, modes
 from cryptography.hazmat.primitives.serialization import pkcs12
 
-from esign.authority import files
-from esign.authority.checks import AuthorityError, credential, lapsed, require_pair, supported
-from esign.core.credential import Credential
+from esign.authority.checks import AuthorityError, Material, Source
+
+OLD = b"\x2a\x86\x48\x86\xf7\x0d\x01\x0c\x01"  # 1.2.840.113549.1.12.1, and one more byte for each of its ciphers
+CIPHERS: dict[bytes, tuple[str, CipherAlgorithm]] = {
+    b"\x01": ("RC4", ARC4(bytes(16))),
+    b"\x02": ("RC4", ARC4(bytes(5))),
+    b"\x03": ("3DES", TripleDES(bytes(range(24)))),
+    b"\x04": ("3DES", TripleDES(bytes(range(24)))),
+    b"\x05": ("RC2", RC2(bytes(16))),
+    b"\x06": ("RC2", RC2(bytes(16))),
+}
 
 
-def load(path: Path, passphrase: str | None) -> Credential:
-    content = files.read(path)
+def opened(content: bytes, passphrase: str | None, source: Source) -> Material:
+    """Key, certificate and chain; raises `AuthorityError`."""
     if content[:1] != b"\x30":
-        raise AuthorityError(
-            f"{path} is no PKCS#12 file; set seal.pkcs12 to a .p12 or .pfx file with key and certificate."
-        )
+        raise AuthorityError(f"{source.key} is no PKCS#12 file; {source.another}: a .p12 or .pfx file.")
     try:
         bundle = pkcs12.load_pkcs12(content, passphrase.encode() if passphrase else None)
     except (ValueError, TypeError) as error:
-        wrong = "the passphrase is wrong" if passphrase else "it needs a passphrase"
-        raise AuthorityError(
-            f"{path} cannot be opened: {wrong} or the file is damaged; check seal.passphrase and the file."
-        ) from error
+        raise AuthorityError(_closed(content, passphrase, source)) from error
     if bundle.key is None or bundle.cert is None:
         lacking = "private key" if bundle.key is None else "certificate of its key"
-        raise AuthorityError(f"{path} holds no {lacking}; export it again with key, certificate and chain.")
-    key, certificate = supported(bundle.key, path), bundle.cert.certificate
-    require_pair(key, certificate, str(path))
-    return credential(key, certificate, [extra.certificate for extra in bundle.additional_certs])
+        raise AuthorityError(
+            f"{source.key} holds no {lacking}; export it again with key, certificate and chain."
+        )
+    others = tuple(extra.certificate for extra in bundle.additional_certs)
+    return Material(bundle.key, bundle.cert.certificate, others)
 
 
-def lapsed_in(path: Path, sealing: Credential, at: datetime) -> str | None:
-    """What is wrong with the dates of its certificate, and what to do."""
-    certificate = x509.load_der_x509_certificate(sealing.certificate_der)
-    return lapsed(certificate, at, f"The seal certificate in {path}", "set seal.pkcs12 to a current one")
+def _closed(content: bytes, passphrase: str | None, source: Source) -> str:
+    """Why it cannot be opened. The library tells a wrong passphrase from a cipher it no longer has by nothing."""
+    if missing := _no_longer_known(content):
+        return (
+            f"{source.key} is encrypted with {missing}, a legacy algorithm that OpenSSL on this machine no longer has;"
+            " convert it on a machine that does: openssl pkcs12 -legacy -in old.p12 -nodes -out seal.pem, then"
+            " openssl pkcs12 -export -in seal.pem -out new.p12, and delete seal.pem."
+        )
+    wrong = "the passphrase is wrong" if passphrase else "it needs a passphrase"
+    return (
+        f"{source.key} cannot be opened: {wrong} or the file is damaged; check {source.secret} and the file."
+    )
+
+
+def _no_longer_known(content: bytes) -> str | None:
+    return next(
+        (
+            name
+            for last, (name, cipher) in CIPHERS.items()
+            if OLD + last in content and not _is_supported(cipher)
+        ),
+        None,
+    )
+
+
+def _is_supported(cipher: CipherAlgorithm) -> bool:
+    from cryptography.hazmat.backends.openssl import backend
+
+    if not isinstance(cipher, BlockCipherAlgorithm):
+        return backend.cipher_supported(cipher, None)  # type: ignore[arg-type]  # a stream has no mode
+    return backend.cipher_supported(cipher, modes.CBC(bytes(cipher.block_size // 8)))

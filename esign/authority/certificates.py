@@ -41,8 +41,14 @@ def _usage(*allowed: str) -> x509.KeyUsage:
     return x509.KeyUsage(**{name: name in allowed for name in names.split()})
 
 
-def authority_certificate(key: PrivateKey, name: str, at: datetime) -> x509.Certificate:
-    subject = _subject(name, "Authority")
+def organisation_in(certificate: x509.Certificate) -> str:
+    """The name it was made in."""
+    return str(certificate.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)[0].value)
+
+
+def authority_certificate(key: PrivateKey, name: str, at: datetime, number: int = 1) -> x509.Certificate:
+    """`number` tells one that follows another from it, which has the same organisation."""
+    subject = _subject(name, "Authority" if number == 1 else f"Authority {number}")
     identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     return (
         x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())

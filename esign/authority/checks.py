@@ -1,20 +1,100 @@
-"""What a key and its certificate must fulfil before anything is sealed with them."""
+"""What a key and its certificate must fulfil before anything is sealed with them, every problem told at once."""
 
-from collections.abc import Sequence
-from datetime import datetime
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple, TypeVar
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.hashes import MD5, SHA1
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from esign.core.credential import Credential
 
+Extension = TypeVar("Extension", bound=x509.ExtensionType)
 PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
+
+KEYS = "RSA with 2048 bits or more, or P-256, P-384, P-521"
+CURVES = (
+    ec.SECP256R1,
+    ec.SECP384R1,
+    ec.SECP521R1,
+    ec.BrainpoolP256R1,
+    ec.BrainpoolP384R1,
+    ec.BrainpoolP512R1,
+)
+ELSEWHERE = {  # a certificate for these alone is refused as a seal by those who read the PDF
+    ExtendedKeyUsageOID.SERVER_AUTH: "TLS servers",
+    ExtendedKeyUsageOID.CLIENT_AUTH: "TLS clients",
+    ExtendedKeyUsageOID.TIME_STAMPING: "time stamps",
+    ExtendedKeyUsageOID.OCSP_SIGNING: "answers about revocation",
+}
+ENDING = "seal certificate ends soon"
+SOON = timedelta(days=60)
 
 
 class AuthorityError(Exception):
-    """The seal cannot be set up; one sentence with the cause and the remedy."""
+    """The seal cannot be set up; each of `problems` is a sentence with a cause and its remedy."""
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__(" ".join(problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where key and certificate come from, in words: their files, and what to do to have others."""
+
+    key: str
+    certificate: str
+    secret: str
+    another: str
+
+    @property
+    def what(self) -> str:
+        return f"The seal certificate in {self.certificate}"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What the files hold; `others` are in no order, and may not belong to the certificate."""
+
+    key: object
+    certificate: x509.Certificate
+    others: tuple[x509.Certificate, ...] = ()
+
+    @property
+    def chain(self) -> list[x509.Certificate]:
+        return chain(self.certificate, self.others)
+
+    @property
+    def anchor_der(self) -> bytes:
+        """The certificate that trust in it begins with."""
+        return (self.certificate, *self.chain)[-1].public_bytes(Encoding.DER)
+
+    @property
+    def credential(self) -> Credential:
+        assert isinstance(self.key, PrivateKey), "it was examined before"
+        return credential(self.key, self.certificate, self.others)
+
+
+class Notice(NamedTuple):
+    """What forbids nothing and wants to be known: in a few words without names, and as a sentence with the remedy."""
+
+    brief: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """`problems` forbid the use; `dates` tells of a certificate whose time is not now; `notices` forbid nothing."""
+
+    problems: tuple[str, ...]
+    dates: str | None
+    notices: tuple[Notice, ...]
 
 
 def credential(
@@ -28,32 +108,143 @@ def credential(
 
 
 def chain(certificate: x509.Certificate, others: Sequence[x509.Certificate]) -> list[x509.Certificate]:
-    """The issuers in order, as far as they are at hand."""
+    """The issuers in order, as far as they are at hand; names are shared, so each is proved by its signature."""
     chain = [certificate]
     while chain[-1].issuer != chain[-1].subject:
-        above = [other for other in others if other.subject == chain[-1].issuer and other not in chain]
-        if not above:
+        above = next((one for one in others if one not in chain and is_issued_by(chain[-1], one)), None)
+        if above is None:
             break
-        chain.append(above[0])
+        chain.append(above)
     return chain[1:]
 
 
-def supported(key: object, path: Path) -> PrivateKey:
-    if isinstance(key, rsa.RSAPrivateKey) and key.key_size >= 2048:
-        return key
-    if isinstance(key, ec.EllipticCurvePrivateKey) and key.key_size >= 256:
-        return key
-    raise AuthorityError(
-        f"{path} holds a key that cannot seal; use RSA with 2048 bits or more, or P-256, P-384, P-521."
+def is_issued_by(certificate: x509.Certificate, issuer: x509.Certificate) -> bool:
+    try:
+        certificate.verify_directly_issued_by(issuer)
+    except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
+        return False
+    return True
+
+
+def examine(material: Material, at: datetime, source: Source) -> Findings:
+    """Everything that speaks against sealing with these."""
+    certificate = material.certificate
+    return Findings(
+        problems=(*_of_key(material, source), *_of_use(certificate, source), *_of_hash(material, source)),
+        dates=lapsed(certificate, at, source.what, source.another),
+        notices=(*_of_chain(material, at, source), *_ending(certificate, at, source)),
     )
 
 
-def require_pair(key: PrivateKey, certificate: x509.Certificate, where: str) -> None:
+# ---------- the key ----------
+
+
+def _of_key(material: Material, source: Source) -> Iterator[str]:
+    key, held = material.key, f"{source.key} holds"
+    if isinstance(key, rsa.RSAPrivateKey) and key.key_size < 2048:
+        yield f"{held} a weak key, RSA with {key.key_size} bits, which readers of PDFs refuse; use {KEYS}."
+    elif isinstance(key, ec.EllipticCurvePrivateKey) and key.key_size < 256:
+        yield f"{held} a weak key, on the curve {key.curve.name}, which readers of PDFs refuse; use {KEYS}."
+    elif not (isinstance(key, rsa.RSAPrivateKey) or _is_on_known_curve(key)):
+        yield f"{held} a key that cannot seal; use {KEYS}."
+    if not is_pair(key, material.certificate):
+        yield f"The key in {source.key} does not belong to its certificate; put the matching two in place."
+
+
+def _is_on_known_curve(key: object) -> bool:
+    return isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, CURVES)
+
+
+def supported(key: object, path: object) -> PrivateKey:
+    if isinstance(key, rsa.RSAPrivateKey) and key.key_size >= 2048:
+        return key
+    if isinstance(key, ec.EllipticCurvePrivateKey) and _is_on_known_curve(key):
+        return key
+    raise AuthorityError(f"{path} holds a key that cannot seal; use {KEYS}.")
+
+
+def is_pair(key: object, certificate: x509.Certificate) -> bool:
     shape = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
-    if key.public_key().public_bytes(*shape) != certificate.public_key().public_bytes(*shape):
+    try:
+        public = certificate.public_key().public_bytes(*shape)
+    except (ValueError, UnsupportedAlgorithm):
+        return False
+    return bool(key.public_key().public_bytes(*shape) == public)  # type: ignore[attr-defined]  # each has one
+
+
+def require_pair(key: PrivateKey, certificate: x509.Certificate, where: str) -> None:
+    if not is_pair(key, certificate):
         raise AuthorityError(
             f"The key in {where} does not belong to its certificate; put the matching two in place."
         )
+
+
+# ---------- what the certificate is for ----------
+
+
+def _of_use(certificate: x509.Certificate, source: Source) -> Iterator[str]:
+    """What its extensions say; one that is silent about its use may be used for anything (RFC 5280)."""
+    constraints = _extension(certificate, x509.BasicConstraints)
+    if constraints is not None and constraints.ca:
+        yield (
+            f"{source.what} is that of a certification authority (CA:TRUE), which issues certificates and seals no"
+            f" documents; {source.another}, made with CA:FALSE."
+        )
+    usage = _extension(certificate, x509.KeyUsage)
+    if usage is not None and not (usage.digital_signature or usage.content_commitment):
+        yield (
+            f"{source.what} may not be used for signatures: its key usage names neither digitalSignature nor"
+            f" nonRepudiation; {source.another}, issued for signing documents."
+        )
+    purposes = _extension(certificate, x509.ExtendedKeyUsage)
+    if purposes is not None and all(purpose in ELSEWHERE for purpose in purposes):
+        for_these = " and ".join(sorted(ELSEWHERE[purpose] for purpose in purposes))
+        yield (
+            f"{source.what} is for {for_these} alone (extended key usage), so that readers of PDFs refuse it;"
+            f" {source.another}, issued for signing documents."
+        )
+
+
+def _extension(certificate: x509.Certificate, kind: type[Extension]) -> Extension | None:
+    try:
+        return certificate.extensions.get_extension_for_class(kind).value
+    except x509.ExtensionNotFound:
+        return None
+
+
+def _of_hash(material: Material, source: Source) -> Iterator[str]:
+    """Of the certificate and the issuers above it; what a root says about itself is not relied on."""
+    below_a_root = [issuer for issuer in material.chain if issuer.issuer != issuer.subject]
+    for certificate in (material.certificate, *below_a_root):
+        hashed = certificate.signature_hash_algorithm
+        if isinstance(hashed, SHA1 | MD5):
+            yield (
+                f"The certificate of “{name_of(certificate.subject)}” in {source.certificate} was issued with"
+                f" {hashed.name.upper().replace('SHA1', 'SHA-1')}, which readers of PDFs refuse; {source.another},"
+                " issued with SHA-256."
+            )
+
+
+def _of_chain(material: Material, at: datetime, source: Source) -> Iterator[Notice]:
+    """Readers of PDFs find their way to a root they know by the certificates inside the seal."""
+    top = (material.certificate, *material.chain)[-1]
+    if top.issuer != top.subject:
+        yield Notice(
+            "chain of the seal certificate not complete",
+            f"The chain in {source.certificate} is not complete: the certificate of “{name_of(top.issuer)}”, which"
+            f" issued “{name_of(top.subject)}”, is missing, so that readers of PDFs may not find out who sealed;"
+            " add it.",
+        )
+    for issuer in material.chain:
+        if at > issuer.not_valid_after_utc:
+            yield Notice(
+                "an issuer of the seal certificate has expired",
+                f"The certificate of “{name_of(issuer.subject)}” in {source.certificate} has expired on"
+                f" {issuer.not_valid_after_utc:%Y-%m-%d}; ask for the current one, and put it in its place.",
+            )
+
+
+# ---------- dates ----------
 
 
 def lapsed(certificate: x509.Certificate, at: datetime, what: str, remedy: str) -> str | None:
@@ -64,3 +255,14 @@ def lapsed(certificate: x509.Certificate, at: datetime, what: str, remedy: str) 
     if at < first:
         return f"{what} is not valid before {first:%Y-%m-%d}; check this machine's clock, or {remedy}."
     return None
+
+
+def _ending(certificate: x509.Certificate, at: datetime, source: Source) -> Iterator[Notice]:
+    last = certificate.not_valid_after_utc
+    if at <= last < at + SOON:
+        yield Notice(ENDING, f"{source.what} ends on {last:%Y-%m-%d}; {source.another} before.")
+
+
+def name_of(name: x509.Name) -> str:
+    found = name.get_attributes_for_oid(NameOID.COMMON_NAME)
+    return str(found[0].value) if found else name.rfc4514_string()

@@ -58,7 +58,7 @@ def demo(into: Path | None, leave: bool, webhook: str | None) -> None:
 @click.argument("pdf", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print the whole verification as JSON.")
 @click.option(
-    "--trust", type=click.Path(path_type=Path, dir_okay=False), multiple=True, help="A root certificate."
+    "--trust", type=click.Path(path_type=Path), multiple=True, help="A root certificate, or a folder of them."
 )
 @with_config
 def verify(pdf: Path, as_json: bool, trust: tuple[Path, ...], file: Path | None) -> None:

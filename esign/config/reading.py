@@ -144,16 +144,18 @@ def _problem(details: ErrorDetails, given: Mapping[str, Given]) -> str:
 
 
 def _unknown(name: str, value: object, source: str, known: Iterable[str]) -> str:
-    known_name = nearest(name, known)
+    known_name = nearest(name, known, table=isinstance(value, dict))
     secret = VARIABLES.get(known_name, known_name) in SECRETS or SECRET_WORDS.search(name)
     found = "a value" if secret else shown(value)
     return f"{name} ({source}): found {found}, but there is no such key; the nearest is {known_name}"
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The known key that looks most like `name`, as a whole and in its last part."""
+def nearest(name: str, known: Iterable[str], table: bool = False) -> str:
+    """The known key that looks most like `name`, as a whole and in its last part; for a `table` the one it is in."""
 
     def likeness(candidate: str) -> float:
+        if table:
+            return _alike(name, candidate.partition(".")[0])
         return _alike(name, candidate) + _alike(_last(name), _last(candidate))
 
     return max(known, key=likeness)

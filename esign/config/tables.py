@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from esign.config.values import (
     BaseUrl,
     Host,
+    HttpUrl,
     LocalFile,
     LocalFolder,
     LocalPath,
@@ -17,6 +18,7 @@ from esign.config.values import (
     Name,
     Network,
     TimeZone,
+    Trusted,
     is_loopback,
     origin,
 )
@@ -132,18 +134,50 @@ class Mail(Table):
 
 
 class Seal(Table):
-    """What documents are sealed with, and the fonts they are written in."""
+    """What documents are sealed with, whose seals are trusted, and the fonts that documents are written in."""
 
     pkcs12: LocalFile | None = key(None, "Key and certificate of the seal (.p12); if not set, they are made.")
+    certificate: LocalFile | None = key(None, "Instead of pkcs12: certificate and its issuers in PEM.")
+    private_key: LocalFile | None = key(None, "Its private key in PEM.", validation_alias="key")
     passphrase: SecretStr | None = key(None, "Its passphrase; better in ESIGN_SEAL__PASSPHRASE_FILE.")
+    level: Literal["B-B", "B-T"] = key(
+        "B-B", 'Level of PAdES: "B-T" has a time stamp of an authority in each seal, "B-B" has none.'
+    )
+    tsa_urls: tuple[HttpUrl, ...] = key(
+        (),
+        "Addresses of time-stamp authorities (RFC 3161), asked in this order.",
+        strict=False,
+        max_length=10,
+    )
+    tsa_outage: Literal["wait", "complete"] = key(
+        "wait", 'Where none answers, seals "wait" for one, or "complete" at B-B, which is said.'
+    )
+    trust: tuple[Trusted, ...] = key(
+        (),
+        'Whose signatures to trust: root certificates (PEM or DER), folders of them, "system".',
+        strict=False,
+    )
     font_paths: tuple[LocalFolder, ...] = key(
         (), "Folders with more fonts, for names in Chinese, Japanese or Korean.", strict=False
     )
 
     @model_validator(mode="after")
-    def _passphrase_of_something(self) -> Self:
-        if self.passphrase is not None and self.pkcs12 is None:
+    def _one_certificate(self) -> Self:
+        if self.pkcs12 is not None and (self.certificate is not None or self.private_key is not None):
+            other = "certificate" if self.certificate is not None else "key"
+            raise ValueError(f"seal.pkcs12: found together with seal.{other}; allowed is one of them")
+        if self.certificate is not None and self.private_key is None:
+            raise ValueError("seal.key: not set; a file is needed because seal.certificate is set")
+        if self.private_key is not None and self.certificate is None:
+            raise ValueError("seal.certificate: not set; a file is needed because seal.key is set")
+        if self.passphrase is not None and self.pkcs12 is None and self.private_key is None:
             raise ValueError("seal.pkcs12: not set; a file is needed because seal.passphrase is set")
+        return self
+
+    @model_validator(mode="after")
+    def _time_stamps_from_somebody(self) -> Self:
+        if self.level == "B-T" and not self.tsa_urls:
+            raise ValueError('seal.tsa_urls: not set; an address is needed because seal.level is "B-T"')
         return self
 
     @property
@@ -200,6 +234,7 @@ class Test(Table):
     mails: Literal["deliver", "members", "capture"] = key(
         "deliver", 'Who gets its mails: everybody, only members ("members") or nobody ("capture").'
     )
+    time_stamps: bool = key(False, "Whether its seals get time stamps too, where the live ones do.")
     purge_after_days: int = key(90, "Days after which a document that ended is deleted.", ge=1, le=3650)
 
 

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, PlainValidator, Strict, ValidationInfo
 
+SYSTEM = "system"  # in `seal.trust`: the roots that this machine trusts for the web
 LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
 
 
@@ -53,6 +54,22 @@ def _base_url(text: str) -> str:
     if url.scheme not in ("http", "https") or not bare or not is_host(host):
         raise ValueError(allowed)
     return f"{url.scheme}://{f'[{host}]' if ':' in host else host}{'' if port is None else f':{port}'}"
+
+
+def _http_url(text: str) -> str:
+    allowed = (
+        "an http:// or https:// address without user name and password, such as https://tsa.example.com/tsr"
+    )
+    try:
+        url = urlsplit(text)
+        host, _ = url.hostname or "", url.port
+    except ValueError:
+        raise ValueError(allowed) from None
+    plain = text.isascii() and text.isprintable() and " " not in text and "\\" not in text
+    bare = url.username is None and "@" not in url.netloc and "#" not in text
+    if url.scheme not in ("http", "https") or not (plain and bare and is_host(host)):
+        raise ValueError(allowed)
+    return text
 
 
 def _network(found: object) -> IPv4Network | IPv6Network:
@@ -111,8 +128,19 @@ def _folder(path: Path) -> Path:
     return path
 
 
+def _trusted(found: object, info: ValidationInfo) -> Path | str:
+    """The system's trust store by its word, or where certificates lie."""
+    if found == SYSTEM:
+        return SYSTEM
+    path = _local(Path(found), info) if isinstance(found, str | Path) and str(found) else None
+    if path is None or not path.exists():
+        raise ValueError(f'files or folders that exist, or "{SYSTEM}"')
+    return path
+
+
 Host = Annotated[str, AfterValidator(_host)]
 BaseUrl = Annotated[str, AfterValidator(_base_url)]
+HttpUrl = Annotated[str, AfterValidator(_http_url)]
 Network = Annotated[IPv4Network | IPv6Network, PlainValidator(_network)]
 Mailbox = Annotated[str, AfterValidator(_mailbox)]
 Name = Annotated[str, AfterValidator(_name)]
@@ -120,3 +148,4 @@ TimeZone = Annotated[str, AfterValidator(_time_zone)]
 LocalPath = Annotated[Path, Strict(False), AfterValidator(_local)]
 LocalFile = Annotated[LocalPath, AfterValidator(_file)]
 LocalFolder = Annotated[LocalPath, AfterValidator(_folder)]
+Trusted = Annotated[Path | str, PlainValidator(_trusted)]

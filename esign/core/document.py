@@ -213,7 +213,10 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """Our PAdES signature over a completed document; `size` in bytes."""
+    """Our PAdES signature over a completed document; `size` in bytes.
+
+    `asked` is the level that the settings wanted. `stamped_at` is the time of its time stamp, `authority` whose it is.
+    """
 
     level: str
     sealed_at: Instant
@@ -223,6 +226,9 @@ class Seal:
     certificate: str
     timestamped: bool
     certificate_sha256: str
+    asked: str = "B-B"
+    stamped_at: Instant | None = None
+    authority: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

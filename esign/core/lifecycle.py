@@ -18,7 +18,7 @@ from esign.core.document import (
     Status,
 )
 from esign.core.errors import Detail, Problem
-from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis
+from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis, rfc3339
 from esign.core.inviting import copied, invite_next
 from esign.core.outcome import Event, Mail, Outcome, SealJob
 from esign.core.placement import out_of_bounds
@@ -206,6 +206,10 @@ def seal(document: Document, sealed: Seal, now: Instant) -> Outcome:
         seal_error=None,
     )
     data = {"sha256": sealed.sha256, "level": sealed.level, "certificate": sealed.certificate}
+    if sealed.asked != sealed.level:
+        data["levelAsked"] = sealed.asked
+    if sealed.stamped_at is not None:
+        data["timestamp"] = rfc3339(sealed.stamped_at)
     return Outcome(
         document,
         (Event("document.completed", now, data=data),),

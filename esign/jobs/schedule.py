@@ -4,7 +4,20 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from esign.jobs import delivering, expire, failing, keys, probe, prune, purge, remind, shed, tally, worker
+from esign.jobs import (
+    certificates,
+    delivering,
+    expire,
+    failing,
+    keys,
+    probe,
+    prune,
+    purge,
+    remind,
+    shed,
+    tally,
+    worker,
+)
 from esign.runtime import Runtime
 
 Tick = Callable[[Runtime], Awaitable[int]]
@@ -16,6 +29,7 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (tally.tick, 60),
     (failing.tick, 60),
     (keys.tick, 3600),
+    (certificates.tick, 3600),
     (purge.tick, 3600),
     (prune.tick, 3600),
     (shed.tick, 86_400),

@@ -1,4 +1,5 @@
-"""Outbound HTTP for webhooks: where it may go (`zones`, `target`), and going there (`outbound`).
+"""Outbound HTTP: for webhooks, where it may go (`zones`, `target`) and going there (`outbound`); for the addresses of
+the settings `direct`, which reaches private ones too, because whoever wrote them runs this machine.
 
 - Which addresses a target may lead to is a set of zones, worked out from its spelling and the settings alone:
   once at registration and again at each attempt, because the settings may have changed.
@@ -14,7 +15,8 @@
 """
 
 from esign.net.answer import Answer, Failed, Refused
+from esign.net.direct import Direct
 from esign.net.outbound import Outbound
 from esign.net.target import Rules
 
-__all__ = ["Answer", "Failed", "Outbound", "Refused", "Rules"]
+__all__ = ["Answer", "Direct", "Failed", "Outbound", "Refused", "Rules"]

@@ -30,12 +30,12 @@ REASONS: tuple[tuple[type[Exception], str], ...] = (
 
 
 class Session:
-    def __init__(self, gate: Gate, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, gate: Gate, tls: ssl.SSLContext | None, keep_alive: float = KEEP_ALIVE) -> None:
         connector = aiohttp.TCPConnector(
             resolver=_Resolver(gate),
             socket_factory=gate.socket,
             use_dns_cache=False,
-            keepalive_timeout=KEEP_ALIVE,
+            keepalive_timeout=keep_alive,
             limit=0,
             ssl=tls or True,
         )
@@ -49,15 +49,21 @@ class Session:
         )
 
     async def post(
-        self, url: str, body: bytes, headers: Mapping[str, str], timeout: float, connect_timeout: float
+        self,
+        url: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        timeout: float,
+        connect_timeout: float,
+        most: int = KEPT,
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """Status, headers and the beginning of the body."""
+        """Status, headers and the beginning of the body, at most so many bytes."""
         limits = aiohttp.ClientTimeout(timeout, connect_timeout, ceil_threshold=NO_ROUNDING)
         try:
             async with self._client.post(
                 URL(url, encoded=True), data=body, headers=headers, allow_redirects=False, timeout=limits
             ) as response:
-                kept = await _beginning(response)
+                kept = await _beginning(response, most)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise _failure(error) from error
         return response.status, {name.lower(): value for name, value in response.headers.items()}, kept
@@ -89,16 +95,16 @@ class _Resolver(AbstractResolver):
         pass
 
 
-async def _beginning(response: aiohttp.ClientResponse) -> bytes:
-    """The first KiB of the body; a connection with more to come is given up instead of read to its end."""
+async def _beginning(response: aiohttp.ClientResponse, most: int) -> bytes:
+    """The first bytes of the body; a connection with more to come is given up instead of read to its end."""
     kept = b""
-    while len(kept) <= KEPT:
-        chunk = await response.content.read(KEPT + 1 - len(kept))
+    while len(kept) <= most:
+        chunk = await response.content.read(most + 1 - len(kept))
         if not chunk:
             return kept
         kept += chunk
     response.close()
-    return kept[:KEPT]
+    return kept[:most]
 
 
 def _failure(error: Exception) -> Refused | Failed:

@@ -1,4 +1,4 @@
-"""The CMS signature inside the seal, encoded directly: CAdES B-B (ETSI EN 319 142-1, RFC 5652, RFC 5035).
+"""The CMS signature inside the seal, encoded directly: CAdES B-B and B-T (ETSI EN 319 142-1, RFC 5652, RFC 5035).
 
 A general ASN.1 library spends ten times the time of everything else in the seal on this one small structure.
 """
@@ -15,55 +15,32 @@ from cryptography.hazmat.primitives.hashes import SHA256, SHA384, SHA512, HashAl
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_private_key
 
 from esign.core.credential import Credential
+from esign.core.der import (
+    CONTEXT_0,
+    CONTEXT_1,
+    NULL,
+    OCTETS,
+    SEQUENCE,
+    attribute,
+    der,
+    der_integer,
+    der_oid,
+    der_set,
+)
 from esign.pdf.order import SealFailed
-
-INTEGER, OCTETS, NULL, OID, SEQUENCE, SET = 0x02, 0x04, 0x05, 0x06, 0x30, 0x31
-CONTEXT_0 = 0xA0
 
 DATA = "1.2.840.113549.1.7.1"
 SIGNED_DATA = "1.2.840.113549.1.7.2"
 CONTENT_TYPE = "1.2.840.113549.1.9.3"
 MESSAGE_DIGEST = "1.2.840.113549.1.9.4"
 SIGNING_CERTIFICATE_V2 = "1.2.840.113549.1.9.16.2.47"
+TIME_STAMP = "1.2.840.113549.1.9.16.2.14"
 RSA = "1.2.840.113549.1.1.1"
 DIGESTS: dict[str, tuple[HashAlgorithm, str, str]] = {  # name: algorithm, its identifier, ECDSA with it
     "sha256": (SHA256(), "2.16.840.1.101.3.4.2.1", "1.2.840.10045.4.3.2"),
     "sha384": (SHA384(), "2.16.840.1.101.3.4.2.2", "1.2.840.10045.4.3.3"),
     "sha512": (SHA512(), "2.16.840.1.101.3.4.2.3", "1.2.840.10045.4.3.4"),
 }
-
-
-def der(tag: int, *parts: bytes) -> bytes:
-    """One tag, length and value."""
-    body = b"".join(parts)
-    if len(body) < 0x80:
-        return bytes((tag, len(body))) + body
-    length = len(body).to_bytes((len(body).bit_length() + 7) // 8, "big")
-    return bytes((tag, 0x80 | len(length))) + length + body
-
-
-def der_oid(dotted: str) -> bytes:
-    first, second, *rest = map(int, dotted.split("."))
-    encoded = b""
-    for arc in (first * 40 + second, *rest):
-        digits = [arc & 0x7F]
-        while arc := arc >> 7:
-            digits.append(0x80 | arc & 0x7F)
-        encoded += bytes(reversed(digits))
-    return der(OID, encoded)
-
-
-def der_integer(number: int) -> bytes:
-    return der(INTEGER, number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True))
-
-
-def der_set(*members: bytes) -> bytes:
-    """DER orders the members of a SET OF by their encoding."""
-    return der(SET, *sorted(members))
-
-
-def attribute(kind: str, value: bytes) -> bytes:
-    return der(SEQUENCE, der_oid(kind), der(SET, value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,33 +55,40 @@ class Key:
     certificate: x509.Certificate
     sha256: str
 
-    def cms(self, document_digest: bytes) -> bytes:
-        """A detached SignedData over the digest of the document's signed bytes."""
+    def sign_digest(self, document_digest: bytes) -> tuple[bytes, bytes]:
+        """What `cms` needs to be made with or without a time stamp: the SignerInfo's members, and the signature."""
         identified = der(SEQUENCE, der(SEQUENCE, der(SEQUENCE, der(OCTETS, bytes.fromhex(self.sha256)))))
         attributes = der_set(
             attribute(CONTENT_TYPE, der_oid(DATA)),
             attribute(MESSAGE_DIGEST, der(OCTETS, document_digest)),
             attribute(SIGNING_CERTIFICATE_V2, identified),
         )
-        digest_algorithm = der(SEQUENCE, der_oid(DIGESTS[self.digest][1]))
-        signer_info = der(
-            SEQUENCE,
+        signature = self.sign(attributes)
+        members = (
             der_integer(1),
             self.signer,
-            digest_algorithm,
+            self._digest_algorithm(),
             bytes((CONTEXT_0,)) + attributes[1:],
             self.signature_algorithm,
-            der(OCTETS, self.sign(attributes)),
+            der(OCTETS, signature),
         )
+        return b"".join(members), signature
+
+    def cms(self, signer_info: bytes, token: bytes | None = None) -> bytes:
+        """A detached SignedData around what `sign_digest` made, with a time stamp over its signature or without."""
+        unsigned = (der(CONTEXT_1, attribute(TIME_STAMP, token)),) if token else ()
         signed_data = der(
             SEQUENCE,
             der_integer(1),
-            der_set(digest_algorithm),
+            der_set(self._digest_algorithm()),
             der(SEQUENCE, der_oid(DATA)),
             self.certificates,
-            der_set(signer_info),
+            der_set(der(SEQUENCE, signer_info, *unsigned)),
         )
         return der(SEQUENCE, der_oid(SIGNED_DATA), der(CONTEXT_0, signed_data))
+
+    def _digest_algorithm(self) -> bytes:
+        return der(SEQUENCE, der_oid(DIGESTS[self.digest][1]))
 
     def require_current(self, now: datetime) -> None:
         """Raise `SealFailed` outside the certificate's period: a seal made then would never be valid."""

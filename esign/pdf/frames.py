@@ -10,7 +10,7 @@ import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, BinaryIO, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, BinaryIO, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 PREFIX = struct.Struct(">I")
 
@@ -75,6 +75,8 @@ def rebuild(kind: Any, plain: Any, parts: Sequence[bytes]) -> Any:
         return tuple(rebuild(get_args(kind)[0], item, parts) for item in _expect(list, plain))
     if origin in (dict, Mapping):
         return {name: rebuild(get_args(kind)[1], item, parts) for name, item in _expect(dict, plain).items()}
+    if origin is Literal:
+        return _one_of(get_args(kind), plain)
     if kind is bytes:
         return _part(plain, parts)
     if is_dataclass(kind):
@@ -109,6 +111,12 @@ def _exactly(source: BinaryIO, size: int) -> bytes:
 def _expect(kind: type | tuple[type, ...], plain: Any) -> Any:
     if not isinstance(plain, kind) or (isinstance(plain, bool) and kind is not bool):
         raise FrameError(f"Expected {kind}, found {type(plain).__name__}.")
+    return plain
+
+
+def _one_of(values: tuple[Any, ...], plain: Any) -> Any:
+    if plain not in values:
+        raise FrameError("The frame holds none of the values that are allowed.")
     return plain
 
 

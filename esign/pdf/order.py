@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from esign.core.instant import Instant
+
+Level = Literal["B-B", "B-T"]
 
 
 class SealFailed(Exception):
@@ -49,7 +51,8 @@ class SealOrder:
 
     `certificate` is what `typst/certificate.typ` reads without `labels`, `cjk`, `seal` and `verify.qr_svg`, which
     are added when it is drawn. `font_paths` are folders with further fonts (CJK). `trail` is the audit trail
-    that is attached; a page made for practice has none.
+    that is attached; a page made for practice has none. `asked` is the level that was wanted where it could not be
+    reached; `authorities` are the hosts that may be asked for a time stamp.
     """
 
     prepared: bytes
@@ -58,7 +61,33 @@ class SealOrder:
     now: Instant
     font_paths: tuple[str, ...] = ()
     trail: bytes | None = None
-    level: str = "B-B"
+    level: Level = "B-B"
+    asked: Level = "B-B"
+    authorities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unsealed:
+    """A file whose signature is made but not in it: it goes between the bytes `first` and `last`, in hexadecimal."""
+
+    pdf: bytes
+    first: int
+    last: int
+    signer_info: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Both files of a seal that wait for their time stamps, and what they are checked against in the end."""
+
+    document: Unsealed
+    certificate: Unsealed
+    page_count: int
+    certificate_pages: int
+    head: Mapping[str, Any]
+    level: Level
+    now: Instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,4 +98,4 @@ class Sealed:
     certificate: bytes
     page_count: int
     certificate_sha256: str
-    level: str = "B-B"
+    level: Level = "B-B"

@@ -1,32 +1,42 @@
-"""Seals a completed document: values and certificate pages in one revision, then one PAdES signature over all."""
+"""Seals a completed document: values and certificate pages in one revision, then one PAdES signature over all.
+
+A seal with a time stamp is made in two steps, because the worker has no network: `begin` makes the signature, whoever
+asked fetches a token for it, and `finish` puts both into the file and checks it. Without one, `seal` does it at once.
+The pause between the two is the place of whatever else has to be asked for: a signature by a remote key, or the proofs
+of a longer-lived level.
+"""
 
 import io
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from pyhanko.sign.fields import MDPPerm, SigFieldSpec, SigSeedSubFilter
 from pyhanko.sign.signers.cms_embedder import PdfCMSEmbedder, SigIOSetup, SigMDPSetup, SigObjSetup
 from pyhanko.sign.signers.pdf_byterange import SignatureObject
 
+from esign.core import timestamp
 from esign.core.credential import Credential
 from esign.core.instant import Instant, to_datetime
 from esign.pdf import certificate, cms, selfcheck, trail
 from esign.pdf.assemble import assemble
 from esign.pdf.head import Writer, head_of
-from esign.pdf.order import Sealed, SealFailed, SealOrder
+from esign.pdf.order import Begun, Sealed, SealFailed, SealOrder, Unsealed
 from esign.pdf.verification import AuditHead
 
 FIELD = "Seal"
-LEVEL = "B-B"
 SLACK = 2048  # bytes a signature needs besides its certificates; reserved, so that there is no dry run
 
 
 def seal(order: SealOrder, credential: Credential) -> Sealed:
-    """The sealed document and its certificate as a sealed file of its own, both checked.
+    """The sealed document and its certificate as a sealed file of its own, both checked, without time stamp.
 
     Raises `SealFailed` with what stands in the way; nothing of the order is kept.
     """
-    if order.level != LEVEL:
-        raise SealFailed(f"Seals of level {order.level} cannot be made yet; use {LEVEL}.")
+    return finish(begin(order, credential), (), credential)
+
+
+def begin(order: SealOrder, credential: Credential) -> Begun:
+    """Both files but for what goes into their seals; raises `SealFailed`."""
     key = cms.load(credential)
     key.require_current(to_datetime(order.now))
     facts = _facts(order, key)
@@ -36,13 +46,29 @@ def seal(order: SealOrder, credential: Credential) -> Sealed:
     revision = assemble(order, page, watermark)
     reason = words["event"]["document.completed"]
     head = _head(order)
-    sealed = sign(revision.pdf, key, order.now, reason, head, order.trail)
-    alone = sign(page, key, order.now, reason, head, order.trail)
-    page_count = revision.document_pages + revision.certificate_pages
-    selfcheck.check(sealed, page_count, credential.anchor_der, order.now, head)
-    selfcheck.check(alone, revision.certificate_pages, credential.anchor_der, order.now, head)
-    selfcheck.check_ink(order.prepared, sealed, order.fields)
-    return Sealed(sealed, alone, page_count, key.sha256, LEVEL)
+    room = timestamp.LARGEST if order.level == "B-T" else 0
+    document = prepare(revision.pdf, key, order.now, reason, head, order.trail, room)
+    alone = prepare(page, key, order.now, reason, head, order.trail, room)
+    selfcheck.check_ink(order.prepared, document.pdf, order.fields)
+    pages = revision.document_pages + revision.certificate_pages
+    return Begun(document, alone, pages, revision.certificate_pages, head, order.level, order.now)
+
+
+def finish(begun: Begun, tokens: Sequence[bytes], credential: Credential) -> Sealed:
+    """The sealed files, checked; `tokens` are the time stamps over their signatures, the document's first.
+
+    Raises `SealFailed`: also where a time stamp was asked for and none is given.
+    """
+    files = (begun.document, begun.certificate)
+    if len(tokens) != (len(files) if begun.level == "B-T" else 0):
+        raise SealFailed(f"A seal of level {begun.level} cannot be made of {len(tokens)} time stamps.")
+    key = cms.load(credential)
+    given = tokens or (None,) * len(files)
+    sealed, alone = (fill(file, key, token) for file, token in zip(files, given, strict=True))
+    head = cast(AuditHead, begun.head)
+    for pdf, pages in ((sealed, begun.page_count), (alone, begun.certificate_pages)):
+        selfcheck.check(pdf, pages, credential.anchor_der, begun.now, head, begun.level)
+    return Sealed(sealed, alone, begun.page_count, key.sha256, begun.level)
 
 
 def _head(order: SealOrder) -> AuditHead:
@@ -57,8 +83,15 @@ def _head(order: SealOrder) -> AuditHead:
 
 def _facts(order: SealOrder, key: cms.Key) -> dict[str, Any]:
     """The certificate's facts with the seal as it is about to be made."""
-    planned = {"level": LEVEL, "subject": key.name, "sha256": key.sha256, "time": {"source": "clock"}}
+    planned = {"level": order.level, "subject": key.name, "sha256": key.sha256, "time": _time(order)}
     return {**order.certificate, "seal": planned}
+
+
+def _time(order: SealOrder) -> dict[str, Any]:
+    """Where the time of the seal comes from; the page is drawn before any authority has answered."""
+    if order.level == "B-T":
+        return {"source": "tsa", "authority": " / ".join(order.authorities)}
+    return {"source": "clock", "missed": order.asked != order.level}
 
 
 def sign(
@@ -69,9 +102,22 @@ def sign(
     head: AuditHead | None = None,
     attached: bytes | None = None,
 ) -> bytes:
+    """The file with a seal without time stamp."""
+    return fill(prepare(pdf, key, now, reason, head, attached), key)
+
+
+def prepare(
+    pdf: bytes,
+    key: cms.Key,
+    now: Instant,
+    reason: str,
+    head: AuditHead | None = None,
+    attached: bytes | None = None,
+    room: int = 0,
+) -> Unsealed:
     """Append the audit trail, its head and an invisible certification signature over the whole file.
 
-    It forbids every change (DocMDP P=1).
+    It forbids every change (DocMDP P=1), and has `room` bytes for a time stamp.
     """
     writer = Writer(io.BytesIO(pdf))
     if head is not None:
@@ -87,12 +133,23 @@ def sign(
                 subfilter=SigSeedSubFilter.PADES,
                 name=key.name,
                 reason=reason,
-                bytes_reserved=2 * (len(key.certificates) + SLACK),
+                bytes_reserved=2 * (len(key.certificates) + SLACK + room),
             ),
             mdp_setup=SigMDPSetup(key.digest, certify=True, docmdp_perms=MDPPerm.NO_CHANGES),
         )
     )
     prepared, output = embedding.send(SigIOSetup(key.digest, in_place=True))
-    embedding.send(key.cms(prepared.document_digest))
-    signed: bytes = output.getvalue()
-    return signed
+    signer_info, signature = key.sign_digest(prepared.document_digest)
+    first, last = prepared.reserved_region_start + 1, prepared.reserved_region_end - 1
+    return Unsealed(output.getvalue(), first, last, signer_info, signature)
+
+
+def fill(file: Unsealed, key: cms.Key, token: bytes | None = None) -> bytes:
+    """The file with its signature in its place, and the time stamp beside it."""
+    contents = key.cms(file.signer_info, token).hex().encode()
+    if len(contents) > file.last - file.first:
+        raise SealFailed("The time stamp and the certificates of the seal are too large for their place.")
+    pdf = io.BytesIO(file.pdf)
+    pdf.seek(file.first)
+    pdf.write(contents)
+    return pdf.getvalue()

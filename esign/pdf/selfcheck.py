@@ -8,7 +8,7 @@ from math import sqrt
 import pypdfium2
 
 from esign.core.instant import Instant
-from esign.pdf.order import Drawn, SealFailed
+from esign.pdf.order import Drawn, Level, SealFailed
 from esign.pdf.verification import AuditHead
 from esign.pdf.verify import verify
 
@@ -18,12 +18,19 @@ MOST = 1000  # pixels of the root of a box's area, for pages as large as a wall
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols without ink
 
 
-def check(sealed: bytes, pages: int, root: bytes, now: Instant, head: AuditHead | None = None) -> None:
-    """Raise `SealFailed` unless the file has these pages, one valid signature over all of it, and this head."""
+def check(
+    sealed: bytes, pages: int, root: bytes, now: Instant, head: AuditHead | None = None, level: Level = "B-B"
+) -> None:
+    """Raise `SealFailed` unless the file has these pages, one valid signature of this level over it, and this head."""
     verdict = verify(sealed, [root], now)
     reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
     if verdict["result"] != "valid" or [s["coverage"] for s in verdict["signatures"]] != ["entire_file"]:
         raise SealFailed(f"The sealed file does not verify ({verdict['result']}): {' '.join(reasons)}")
+    if verdict["signatures"][0]["level"] != level:
+        raise SealFailed(f"The sealed file has not the level {level} that was asked for.")
+    stamp = verdict["signatures"][0]["timestamp"]
+    if stamp is not None and not stamp["valid"]:
+        raise SealFailed("The time stamp in the sealed file is not over its signature.")
     if verdict["pageCount"] != pages:
         raise SealFailed(f"The sealed file has {verdict['pageCount']} pages where {pages} are expected.")
     if verdict["audit"] != head:

@@ -3,6 +3,9 @@
 from typing import Literal, TypedDict
 
 Result = Literal["valid", "invalid", "indeterminate", "unsigned"]
+Coverage = Literal["entire_file", "entire_revision", "contiguous", "unclear"]
+Modification = Literal["none", "lta_updates", "form_filling", "annotations", "other"]
+Revocation = Literal["not_revoked", "revoked", "not_checked"]
 
 # What speaks against a signature for good; every other reason leaves it undecided, but for the note on a test.
 CHANGED = "The document was changed after it was signed."
@@ -10,8 +13,11 @@ MISMATCH = "The signature is damaged: it does not match the certificate it names
 OUTSIDE = "The signature does not cover the whole file: something stands outside of it."
 ADDED = "Something was added to the file after it was signed that the signature does not allow."
 TRAIL = "The audit trail in the file does not lead to the entry that the seal names."
+TOO_EARLY = "A time stamp proves that it was signed before its certificate was valid."
 UNREADABLE = "The signature is damaged and cannot be read."
-AGAINST = (CHANGED, MISMATCH, OUTSIDE, ADDED, TRAIL, UNREADABLE)
+AGAINST = (CHANGED, MISMATCH, OUTSIDE, ADDED, TRAIL, TOO_EARLY, UNREADABLE)
+EXPIRED = "The certificate expired on"  # how two of the doubts begin
+REVOKED = "was revoked on"
 OF_A_TEST = "Sealed with a test certificate: no legal effect."
 
 
@@ -31,6 +37,16 @@ class Timestamp(TypedDict):
     authority: str
 
 
+class DocumentTimestamp(TypedDict):
+    """One over the whole document; `time` is None where it cannot be read."""
+
+    fieldName: str
+    valid: bool
+    trusted: bool
+    time: str | None
+    authority: str
+
+
 class Signature(TypedDict):
     fieldName: str
     signerName: str
@@ -38,8 +54,10 @@ class Signature(TypedDict):
     intact: bool
     valid: bool
     trusted: bool
-    coverage: Literal["entire_file", "entire_revision", "contiguous", "unclear"]
-    modification: Literal["none", "lta_updates", "form_filling", "annotations", "other"]
+    issuedHere: bool
+    revocation: Revocation
+    coverage: Coverage
+    modification: Modification
     timestamp: Timestamp | None
     level: str | None
     certificate: SignerCertificate | None
@@ -66,3 +84,4 @@ class Verification(TypedDict):
     documentId: str | None
     audit: AuditHead | None
     signatures: list[Signature]
+    documentTimestamps: list[DocumentTimestamp]

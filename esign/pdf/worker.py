@@ -17,6 +17,8 @@ from esign.pdf.order import SealFailed
 TASKS: Mapping[str, str] = {
     "inspect": "esign.pdf.inspect:inspect",
     "seal": "esign.pdf.seal:seal",
+    "begin": "esign.pdf.seal:begin",
+    "finish": "esign.pdf.seal:finish",
     "verify": "esign.pdf.verify:verify",
     "reencode": "esign.pdf.picture:reencode",
     "logo": "esign.pdf.logo:redraw",

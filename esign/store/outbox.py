@@ -6,6 +6,7 @@ from esign.core.document import Mode
 from esign.core.instant import DAY, Instant, Millis
 from esign.store.database import Reader, Transaction
 
+NO_TIME_STAMPS = "no authority gave a time stamp"  # the cause of failed seals, however each authority failed
 KEPT: Millis = 30 * DAY  # how long what is done can still be looked at
 
 
@@ -135,17 +136,29 @@ async def release(tx: Transaction, boot: str, now: Instant) -> int:
     )
 
 
-async def hasten(tx: Transaction, kind: str, now: Instant, error: str | None = None) -> int:
-    """Make every waiting job of a kind due now, or those that failed for this reason: what held them up is gone."""
+async def hasten(tx: Transaction, kind: str, now: Instant) -> int:
+    """Make every waiting job of a kind due now."""
     return await tx.run(
         """
         UPDATE outbox SET due_at = :now
         WHERE state = 'pending' AND kind = :kind AND boot IS NULL AND due_at > :now
-        AND (CAST(:error AS TEXT) IS NULL OR last_error = :error)
         """,
         kind=kind,
         now=now,
-        error=error,
+    )
+
+
+async def hasten_alike(tx: Transaction, job: Job, now: Instant) -> int:
+    """Make due now what failed for the same reason as this job did before: what held them up is gone."""
+    return await tx.run(
+        """
+        UPDATE outbox SET due_at = :now
+        WHERE state = 'pending' AND kind = :kind AND boot IS NULL AND due_at > :now
+        AND last_error = (SELECT last_error FROM outbox WHERE id = :id)
+        """,
+        kind=job.kind,
+        id=job.id,
+        now=now,
     )
 
 
@@ -174,14 +187,15 @@ async def has_new_mail(reader: Reader, organisation_id: str, document_id: str) -
 
 
 async def probe(tx: Transaction, kind: str, now: Instant) -> int:
-    """Make due now one of the jobs that failed for the same reason, for each reason that several share."""
+    """Make due now one of the jobs that failed for the same reason, for each reason that several share or could."""
     return await tx.run(
         """
         UPDATE outbox SET due_at = :now WHERE due_at > :now AND id IN (
             SELECT MIN(id) FROM outbox WHERE state = 'pending' AND kind = :kind AND boot IS NULL
-            AND last_error IS NOT NULL GROUP BY last_error HAVING count(*) > 1)
+            AND last_error IS NOT NULL GROUP BY last_error HAVING count(*) > 1 OR last_error = :shared)
         """,
         kind=kind,
+        shared=NO_TIME_STAMPS,
         now=now,
     )
 
@@ -205,6 +219,16 @@ async def seal_due(reader: Reader, document_id: str) -> Instant | None:
         "SELECT due_at FROM outbox WHERE key = :key AND state = 'pending'", key=f"seal:{document_id}"
     )
     return row["due_at"] if row else None
+
+
+async def waits_for(reader: Reader, kind: str, cause: str) -> bool:
+    """Whether a job of that kind failed for that cause and has not been done since."""
+    rows = await reader.all(
+        "SELECT 1 FROM outbox WHERE state = 'pending' AND kind = :kind AND last_error = :cause LIMIT 1",
+        kind=kind,
+        cause=cause,
+    )
+    return bool(rows)
 
 
 async def next_due(reader: Reader, kind: str) -> Instant | None:

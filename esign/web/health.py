@@ -14,11 +14,13 @@ async def healthz(request: Request) -> Response:
 
 
 async def readyz(request: Request) -> Response:
-    """503 while something it needs does not work."""
-    checks = await health.check(request.app.state.runtime)
+    """503 while something it needs does not work; what will have to be done soon is told without."""
+    runtime = request.app.state.runtime
+    checks, warnings = await health.check(runtime), health.warnings(runtime)
     fine = all(state == "ok" for state in checks.values())
+    told = {"status": "ok" if fine else "failed", "checks": checks}
     return JSONResponse(
-        {"status": "ok" if fine else "failed", "checks": checks},
+        told | {"warnings": warnings} if warnings else told,
         status_code=200 if fine else 503,
         headers=EVERYWHERE,
     )

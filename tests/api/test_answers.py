@@ -88,5 +88,6 @@ def test_a_signature_shows_how_it_was_made_and_not_the_picture() -> None:
 def test_the_seal_shows_exactly_its_members() -> None:
     shown = from_json(to_json(present(a_document(status=Status.COMPLETED, seal=a_seal())), by_alias=True))
     assert shown["seal"].keys() == {
-        "level", "sealedAt", "sha256", "size", "pageCount", "timestamped", "certificateSha256"
+        "level", "levelAsked", "sealedAt", "sha256", "size", "pageCount", "timestamped", "timestamp",
+        "certificateSha256"
     }  # fmt: skip

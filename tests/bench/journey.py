@@ -66,7 +66,7 @@ def sealing() -> None:
 
     now = SystemClock().now()
     with tempfile.TemporaryDirectory() as name:
-        keys = authority.load_or_make(Path(name), "Bench", now, None, None)
+        keys = authority.load_or_make(Path(name), "Bench", now)
     key = cms.load(keys.live)
     pdf = contract.pdf()
     times = []

@@ -397,12 +397,20 @@ def test_the_verification_as_json_has_the_shape_of_the_contract(demonstration: D
     ran = verify(demonstration, "sealed.pdf", "--json")
     told = json.loads(ran.out)
     assert ran.code == DONE
-    assert set(told) == {"result", "sha256", "pageCount", "issuedHere", "documentId", "audit", "signatures"}
+    assert set(told) == {
+        "result",
+        "sha256",
+        "pageCount",
+        "issuedHere",
+        "documentId",
+        "audit",
+        "signatures",
+    } | {"documentTimestamps"}
     assert (told["result"], told["issuedHere"], told["pageCount"]) == ("valid", True, 5)
     [signature] = told["signatures"]
     assert set(signature) == {
         *("fieldName", "signerName", "signedAt", "intact", "valid", "trusted", "coverage", "modification"),
-        *("timestamp", "level", "certificate", "reasons"),
+        *("timestamp", "level", "certificate", "reasons", "issuedHere", "revocation"),
     }
     assert (signature["coverage"], signature["modification"], signature["level"]) == (
         "entire_file",

@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+from datetime import datetime
 
 from asn1crypto import keys
 from asn1crypto import x509 as asn1
@@ -34,7 +35,9 @@ def store(*issuers: x509.Certificate) -> SimpleCertificateStore:
     return known
 
 
-def a_stamper(name: str = "Test Time Stamps") -> DummyTimeStamper:
+def a_stamper(
+    name: str = "Test Time Stamps", at: int = NOW, last: datetime = MADE + 3 * YEAR
+) -> DummyTimeStamper:
     authority, own = an_authority(f"{name} Root"), a_key("rsa", 7)
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     made = (
@@ -42,13 +45,13 @@ def a_stamper(name: str = "Test Time Stamps") -> DummyTimeStamper:
             authority.certificate.subject, subject, own.public_key(), x509.random_serial_number()
         )
         .not_valid_before(MADE)
-        .not_valid_after(MADE + 3 * YEAR)
+        .not_valid_after(last)
         .add_extension(x509.ExtendedKeyUsage([x509.OID_TIME_STAMPING]), critical=True)
         .sign(authority.key, SHA256())
     )
     issued = Issued(own, made)
     known = store(authority.certificate)
-    return DummyTimeStamper(certificate(issued), key(issued), certs_to_embed=known, fixed_dt=to_datetime(NOW))
+    return DummyTimeStamper(certificate(issued), key(issued), certs_to_embed=known, fixed_dt=to_datetime(at))
 
 
 def signed_in_loop(pdf: bytes, issued: Issued, field: str, stamper: DummyTimeStamper | None) -> bytes:
@@ -69,11 +72,12 @@ async def signed(pdf: bytes, issued: Issued, field: str, stamper: DummyTimeStamp
     return await asyncio.to_thread(signed_in_loop, pdf, issued, field, stamper)
 
 
-async def stamped(pdf: bytes) -> bytes:
+def stamped_in_loop(pdf: bytes, stamper: DummyTimeStamper) -> bytes:
     """With a time stamp over the whole document behind everything else."""
+    writer = IncrementalPdfFileWriter(io.BytesIO(pdf))
+    return bytes(signers.PdfTimeStamper(stamper).timestamp_pdf(writer, "sha256").getvalue())
 
-    def stamp() -> bytes:
-        writer = IncrementalPdfFileWriter(io.BytesIO(pdf))
-        return bytes(signers.PdfTimeStamper(a_stamper()).timestamp_pdf(writer, "sha256").getvalue())
 
-    return await asyncio.to_thread(stamp)
+async def stamped(pdf: bytes) -> bytes:
+    """In a thread: it runs a loop of its own."""
+    return await asyncio.to_thread(stamped_in_loop, pdf, a_stamper())

@@ -222,8 +222,8 @@ def test_a_key_that_cannot_be_read_seals_nothing() -> None:
         seal(an_order(a_pdf()), replace(CREDENTIAL, key_der=b"no key"))
 
 
-def test_a_level_not_built_yet_is_refused_and_never_replaced_by_a_lower_one() -> None:
-    with pytest.raises(SealFailed, match="B-T cannot be made yet"):
+def test_a_level_that_wants_a_time_stamp_is_never_replaced_by_a_lower_one() -> None:
+    with pytest.raises(SealFailed, match="B-T cannot be made of 0 time stamps"):
         seal(replace(an_order(a_pdf()), level="B-T"), CREDENTIAL)
 
 

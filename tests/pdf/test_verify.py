@@ -52,6 +52,8 @@ def test_an_untouched_seal_is_valid_and_told_in_full() -> None:
         "intact": True,
         "valid": True,
         "trusted": True,
+        "issuedHere": False,
+        "revocation": "not_checked",
         "coverage": "entire_file",
         "modification": "none",
         "timestamp": None,

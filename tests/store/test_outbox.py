@@ -147,6 +147,27 @@ async def test_what_was_held_up_by_one_cause_is_due_when_that_is_gone(db: Databa
     assert await due(db, NOW + 1, "mail") == []
 
 
+async def test_what_failed_for_the_same_cause_as_one_that_is_done_now_is_due(db: Database) -> None:
+    for key, reason in (("a", "no key"), ("b", "no key"), ("c", "too slow"), ("d", None)):
+        job = await claimed(db, key, kind="seal")
+        if reason is not None:
+            await db.write(lambda tx, job=job, why=reason: outbox.postpone(tx, job, NOW + DAY, why))  # type: ignore[misc]
+    done = await claim(db, 1, NOW + DAY)
+    assert done is not None
+    assert await db.write(lambda tx: outbox.hasten_alike(tx, done, NOW + 1)) == 1
+    assert await due(db, NOW + 1, "seal") == [2]
+
+
+async def test_a_job_that_waits_for_a_time_stamp_is_tried_even_alone(db: Database) -> None:
+    job = await claimed(db, "alone", kind="seal")
+    assert not await outbox.waits_for(db, "seal", outbox.NO_TIME_STAMPS)
+    await db.write(lambda tx: outbox.postpone(tx, job, NOW + DAY, outbox.NO_TIME_STAMPS))
+    assert await outbox.waits_for(db, "seal", outbox.NO_TIME_STAMPS)
+    assert await db.write(lambda tx: outbox.probe(tx, "seal", NOW + 1)) == 1
+    await db.write(lambda tx: outbox.finish(tx, job, NOW + 2))
+    assert not await outbox.waits_for(db, "seal", outbox.NO_TIME_STAMPS)
+
+
 async def test_of_the_jobs_that_share_a_cause_one_is_tried_and_who_failed_alone_waits(db: Database) -> None:
     for key, reason in (("a", "no key"), ("b", "no key"), ("alone", "too slow"), ("c", "no key")):
         job = await claimed(db, key, kind="seal")
@@ -216,6 +237,8 @@ QUERIES: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "claim": lambda tx: outbox.claim(tx, 1, NOW, LEASE, "first"),
     "release": lambda tx: outbox.release(tx, "first", NOW),
     "hasten": lambda tx: outbox.hasten(tx, "seal", NOW),
+    "hasten alike": lambda tx: outbox.hasten_alike(tx, Job(1, "seal", "a", None, b"", 1), NOW),
+    "waits": lambda tx: outbox.waits_for(tx, "seal", "no key"),
     "probe": lambda tx: outbox.probe(tx, "seal", NOW),
     "stuck": lambda tx: outbox.is_stuck(tx, "mail", 3),
     "requeue": lambda tx: outbox.requeue_seal(tx, "doc_1", NOW),

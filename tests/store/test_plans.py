@@ -200,6 +200,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "webhooks.find": lambda tx: webhooks.find(tx, ORGANISATION, Mode.LIVE),
 }
 SHORT = {
+    "authorities.known": "the settings have ten at most",
     "accounts.organisations": "an installation has a handful",
     "members.administrators": "an organisation has a handful, and is asked for rarely",
     "outbox.pending": "for tests alone",

@@ -76,6 +76,8 @@ VERIFICATION: Json = {
             "intact": True,
             "valid": True,
             "trusted": True,
+            "issuedHere": True,
+            "revocation": "not_checked",
             "coverage": "entire_file",
             "modification": "none",
             "timestamp": None,
@@ -91,6 +93,7 @@ VERIFICATION: Json = {
             "reasons": [],
         }
     ],
+    "documentTimestamps": [],
 }
 CHANGE_SETTINGS: Json = {"replyTo": "office@fernhill.example", "brandColour": "#2f6b4f"}
 SETTINGS: Json = {

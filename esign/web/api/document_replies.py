@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict
 
-from esign.core.document import Document, Recipient, Reminders
+from esign.core.document import Document, Recipient, Reminders, Seal
 from esign.web.api import examples, field_replies
 from esign.web.api.field_replies import AnyFieldReply
 from esign.web.schema import Moment, Reply
@@ -68,13 +68,22 @@ class CreatorReply(Reply):
     name: str
 
 
+class SealTimestampReply(Reply):
+    """The time stamp in a seal."""
+
+    time: Moment
+    authority: str
+
+
 class SealReply(Reply):
     level: Literal["B-B", "B-T", "B-LT", "B-LTA"]
+    level_asked: Literal["B-B", "B-T", "B-LT", "B-LTA"]
     sealed_at: Moment
     sha256: str
     size: int
     page_count: int
     timestamped: bool
+    timestamp: SealTimestampReply | None
     certificate_sha256: str
 
 
@@ -215,9 +224,23 @@ def members(document: Document) -> dict[str, Any]:
         "closed_at": document.closed_at,
         "close_reason": document.close_reason,
         "seal_error": document.seal_error,
-        "seal": seal
-        and SealReply.model_construct(**{name: getattr(seal, name) for name in SealReply.model_fields}),
+        "seal": present_seal(seal) if seal else None,
     }
+
+
+def present_seal(seal: Seal) -> SealReply:
+    stamp = SealTimestampReply.model_construct(time=seal.stamped_at, authority=seal.authority)
+    return SealReply.model_construct(
+        level=seal.level,
+        level_asked=seal.asked,
+        sealed_at=seal.sealed_at,
+        sha256=seal.sha256,
+        size=seal.size,
+        page_count=seal.page_count,
+        timestamped=seal.timestamped,
+        timestamp=stamp if seal.timestamped else None,
+        certificate_sha256=seal.certificate_sha256,
+    )
 
 
 def present_reminders(plan: Reminders) -> RemindersReply:

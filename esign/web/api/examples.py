@@ -111,12 +111,14 @@ SUMMARY: Json = {
     "closeReason": None,
     "sealError": None,
     "seal": {
-        "level": "B-B",
+        "level": "B-T",
+        "levelAsked": "B-T",
         "sealedAt": COMPLETED,
         "sha256": SEALED,
         "size": 148_213,
         "pageCount": 3,
-        "timestamped": False,
+        "timestamped": True,
+        "timestamp": {"time": COMPLETED, "authority": "Example Time Stamps"},
         "certificateSha256": CERTIFICATE,
     },
 }

@@ -44,6 +44,16 @@ class TimestampReply(Verdict):
     authority: str
 
 
+class DocumentTimestampReply(Verdict):
+    """A time stamp over the whole file, which may stand behind the signatures that it keeps checkable."""
+
+    field_name: str
+    valid: bool
+    trusted: bool
+    time: Time | None
+    authority: str
+
+
 class SignatureVerdictReply(Verdict):
     field_name: str
     signer_name: str
@@ -51,6 +61,8 @@ class SignatureVerdictReply(Verdict):
     intact: bool
     valid: bool
     trusted: bool
+    issued_here: bool
+    revocation: Literal["not_revoked", "revoked", "not_checked"]
     coverage: Literal["entire_file", "entire_revision", "contiguous", "unclear"]
     modification: Literal["none", "lta_updates", "form_filling", "annotations", "other"]
     timestamp: TimestampReply | None
@@ -78,6 +90,7 @@ class VerificationReply(Verdict):
     document_id: str | None
     audit: AuditHeadReply | None
     signatures: list[SignatureVerdictReply]
+    document_timestamps: list[DocumentTimestampReply]
 
 
 async def verify(call: Call, body: VerifyFile) -> Verification:

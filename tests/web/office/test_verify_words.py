@@ -11,6 +11,7 @@ from esign.pdf.verification import (
     CHANGED,
     MISMATCH,
     OUTSIDE,
+    TOO_EARLY,
     TRAIL,
     UNREADABLE,
     Result,
@@ -21,8 +22,6 @@ from esign.web.office.verify.seals import seal
 from esign.web.office.verify.texts import printable, size
 from esign.web.office.verify.verdict import Verdict, verdict
 
-NOW = parse("2026-11-22T00:00:00.000Z")
-
 
 def a_signature(**changes: Any) -> Signature:
     made: Any = {
@@ -32,6 +31,8 @@ def a_signature(**changes: Any) -> Signature:
         "intact": True,
         "valid": True,
         "trusted": True,
+        "issuedHere": True,
+        "revocation": "not_checked",
         "coverage": "entire_file",
         "modification": "none",
         "timestamp": None,
@@ -70,8 +71,9 @@ def judged(result: Result, *signatures: Signature) -> Verdict:
         "documentId": None,
         "audit": None,
         "signatures": list(signatures),
+        "documentTimestamps": [],
     }
-    return verdict(found, [seal(signature) for signature in signatures], None, NOW)
+    return verdict(found, [seal(signature) for signature in signatures], None)
 
 
 def said(signature: Signature) -> list[tuple[str, str]]:
@@ -105,6 +107,7 @@ def test_a_seal_without_any_time_says_so() -> None:
         (MISMATCH, "Not a genuine seal"),
         (OUTSIDE, "Not covered as a whole"),
         (ADDED, "Changed after it was sealed"),
+        (TOO_EARLY, "Not a genuine seal"),
         (TRAIL, "The audit trail in it is not genuine"),
         (UNREADABLE, "The seal is damaged"),
     ],
@@ -118,7 +121,7 @@ def test_each_reason_against_a_seal_has_its_words(reason: str, title: str) -> No
 
 
 def test_there_are_words_for_every_reason_against_a_seal() -> None:
-    assert len(AGAINST) == 6, "a new one wants its words and its row above"
+    assert len(AGAINST) == 7, "a new one wants its words and its row above"
 
 
 def test_a_doubt_of_any_other_kind_is_told_in_its_own_words() -> None:

@@ -12,7 +12,7 @@ from esign.web.multipart import SentFile
 from esign.web.office.call import Call
 from esign.web.office.forms import Wrong
 from esign.web.office.verify import identity
-from esign.web.office.verify.seals import seal
+from esign.web.office.verify.seals import archived, seal
 from esign.web.office.verify.texts import moment, printable, size
 from esign.web.office.verify.verdict import verdict
 
@@ -74,7 +74,8 @@ def result(call: Call, file: SentFile, finding: Finding, asked: str) -> Response
         name=printable(file.name) or "Your file",
         size=size(len(file.content)),
         found=found,
-        verdict=verdict(found, seals, finding.record, call.runtime.clock.now()),
+        verdict=verdict(found, seals, finding.record),
         seals=seals,
+        archived=list(archived(found["documentTimestamps"])),
         moment=moment,
     )

@@ -1,6 +1,6 @@
 """One signature of a file in words: how it stands, whose it is, and each thing that was checked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,8 +13,10 @@ from esign.pdf.verification import (
     MISMATCH,
     OF_A_TEST,
     OUTSIDE,
+    TOO_EARLY,
     TRAIL,
     UNREADABLE,
+    DocumentTimestamp,
     Result,
     Signature,
     Timestamp,
@@ -43,11 +45,17 @@ LEVEL = {
     "B-LT": "B-LT, with proof of validity",
     "B-LTA": "B-LTA, with archive time stamp",
 }
+REVOCATION = {
+    "not_revoked": "no, by a proof in the file",
+    "revoked": "yes",
+    "not_checked": "no proof in the file",
+}
 AGAINST_IN_WORDS = {
     CHANGED: ("The content was changed", "after it was sealed."),
     MISMATCH: ("The seal is not genuine:", "it does not match the certificate that it names."),
     OUTSIDE: ("A part of the file is not covered", "by the seal, and may have been put there by anybody."),
     ADDED: ("Something was added", "after the file was sealed that the seal does not allow."),
+    TOO_EARLY: ("Sealed too early:", "a time stamp proves that its certificate was not valid yet."),
     TRAIL: ("The audit trail in the file is not the one", "that the seal vouches for."),
     UNREADABLE: ("The seal is damaged", "and cannot be read, so it proves nothing."),
 }
@@ -86,7 +94,7 @@ def seal(signature: Signature) -> Seal:
     claimed = stamp["time"] if stamp is not None and stamped else signature["signedAt"]
     return Seal(
         result=standing(signature),
-        name=sealer(signature, proved),
+        name=sealer(signature, proved and signature["issuedHere"]),
         proved=proved,
         at=parse(claimed) if claimed else None,
         stamped=stamped,
@@ -101,10 +109,10 @@ def seal(signature: Signature) -> Seal:
     )
 
 
-def sealer(signature: Signature, proved: bool) -> str:
+def sealer(signature: Signature, ours: bool) -> str:
     """Of a certificate of this installation the organisation, of any other whatever name it bears."""
     name = printable(signature["signerName"]) or "Nobody can tell"
-    return name.removeprefix(f"{TEST_MARK} – ").removesuffix(ROLE) if proved else name
+    return name.removeprefix(f"{TEST_MARK} – ").removesuffix(ROLE) if ours else name
 
 
 def standing(signature: Signature) -> Result:
@@ -123,7 +131,8 @@ def checks(signature: Signature) -> Iterator[Check]:
     if not against:
         yield unchanged(signature)
     if signature["valid"] and signature["trusted"]:
-        yield Check("good", "Certificate trusted:", "it was issued by the authority of this installation.")
+        by = "the authority of this installation" if signature["issuedHere"] else "an authority trusted here"
+        yield Check("good", "Certificate trusted:", f"it was issued by {by}.")
     if OF_A_TEST in reasons:
         yield Check("warn", "Sealed in test mode:", "no legal effect.")
     for reason in reasons:
@@ -166,6 +175,7 @@ def details(signature: Signature) -> Iterator[tuple[str, str]]:
     yield "Bytes unchanged", "yes" if signature["intact"] else "no"
     yield "Signature fits", "yes" if signature["valid"] else "no"
     yield "Issuer trusted here", "yes" if signature["trusted"] else "no"
+    yield "Certificate revoked", REVOCATION[signature["revocation"]]
     if signature["signedAt"]:
         yield "Claimed time", signature["signedAt"]
     if stamp is not None:
@@ -174,6 +184,18 @@ def details(signature: Signature) -> Iterator[tuple[str, str]]:
         yield "Subject", printable(certificate["subject"])
         yield "Issuer", printable(certificate["issuer"])
         yield "Serial number", certificate["serialNumber"]
+
+
+def archived(stamps: Sequence[DocumentTimestamp]) -> Iterator[Check]:
+    """The time stamps over the whole file, which nobody sealed with."""
+    for stamp in stamps:
+        by = f"{moment(parse(stamp['time']))}, by {printable(stamp['authority'])}" if stamp["time"] else ""
+        if not stamp["valid"]:
+            yield Check("bad", "A time stamp over the file is damaged,", "so it proves no time.")
+        elif stamp["trusted"]:
+            yield Check("good", "The whole file existed on", f"{by}.")
+        else:
+            yield Check("info", "The whole file was time stamped on", f"{by}, which is not trusted here.")
 
 
 def common_name(name: str) -> str:

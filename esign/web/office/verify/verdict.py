@@ -5,8 +5,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from esign.core.document import Mode
-from esign.core.instant import Instant, parse
-from esign.pdf.verification import ADDED, CHANGED, MISMATCH, OUTSIDE, TRAIL, Signature, Verification
+from esign.core.instant import parse
+from esign.pdf.verification import (
+    ADDED,
+    CHANGED,
+    EXPIRED,
+    MISMATCH,
+    OUTSIDE,
+    REVOKED,
+    TOO_EARLY,
+    TRAIL,
+    Signature,
+    Verification,
+)
 from esign.store.records import Record
 from esign.web.office.verify.seals import Seal
 from esign.web.office.verify.texts import moment
@@ -29,7 +40,7 @@ class Verdict:
     after: str = ""
 
 
-def verdict(found: Verification, seals: Sequence[Seal], record: Record | None, now: Instant) -> Verdict:
+def verdict(found: Verification, seals: Sequence[Seal], record: Record | None) -> Verdict:
     """By the worst of the signatures."""
     if found["result"] == "unsigned":
         return Verdict("none", "Not sealed", UNSIGNED)
@@ -37,7 +48,7 @@ def verdict(found: Verification, seals: Sequence[Seal], record: Record | None, n
     if found["result"] == "invalid":
         return invalid(found["signatures"][worst], seals[worst])
     if found["result"] == "indeterminate":
-        return doubtful(found["signatures"][worst], seals[worst], now)
+        return doubtful(found["signatures"][worst], seals[worst])
     return valid(found["signatures"], seals, record)
 
 
@@ -64,6 +75,9 @@ def invalid(signature: Signature, seal: Seal) -> Verdict:
         return Verdict("bad", "Not a genuine seal", f"The seal was not made by whom it names. {ASK}")
     if ADDED in reasons:
         return Verdict("bad", "Changed after it was sealed", f"Something was added to the file{since}. {ASK}")
+    if TOO_EARLY in reasons:
+        early = "A time stamp proves that it was sealed before its certificate was valid"
+        return Verdict("bad", "Not a genuine seal", f"{early}. {ASK}")
     if OUTSIDE in reasons:
         return Verdict("bad", "Not covered as a whole", f"A part of the file stands outside the seal. {ASK}")
     if TRAIL in reasons:
@@ -77,7 +91,7 @@ def invalid(signature: Signature, seal: Seal) -> Verdict:
     )
 
 
-def doubtful(signature: Signature, seal: Seal, now: Instant) -> Verdict:
+def doubtful(signature: Signature, seal: Seal) -> Verdict:
     certificate = signature["certificate"]
     whole = "The file has not changed since it was sealed. "
     if signature["modification"] == "form_filling":
@@ -86,7 +100,10 @@ def doubtful(signature: Signature, seal: Seal, now: Instant) -> Verdict:
             " not vouch for them. Compare it with the file as it was sealed."
         )
         return Verdict("warn", "Sealed, with later additions", before)
-    if certificate is not None and parse(certificate["notAfter"]) < now:
+    if any(REVOKED in reason for reason in signature["reasons"]):
+        revoked = "Its certificate was revoked, and nothing proves that the seal is older. Do not rely on it."
+        return Verdict("warn", "Unchanged, but its certificate was revoked", f"{whole}{revoked}")
+    if certificate is not None and any(reason.startswith(EXPIRED) for reason in signature["reasons"]):
         expired = f"Its certificate expired on {moment(parse(certificate['notAfter']))}, and nothing proves that the"
         return Verdict(
             "warn", "Unchanged, but its certificate has expired", f"{whole}{expired} seal is older."

@@ -1,0 +1,49 @@
+"""The seal that was uploaded, as one file in the data folder, so that key and certificate change together."""
+
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding, load_der_private_key
+
+from esign.authority import files, pem
+from esign.authority.checks import AuthorityError, Material, Source
+from esign.authority.made import key_as_pem
+from esign.core.credential import Credential
+
+FILE = "uploaded-seal.pem"
+SOURCE = Source(
+    key="the uploaded file",
+    certificate="the uploaded file",
+    secret="",
+    another="upload another one on the page of the seal",
+)
+
+
+def read(folder: Path) -> Material | None:
+    """Raises `AuthorityError` where the file is there and not what was written."""
+    path = folder / FILE
+    if not path.exists():
+        return None
+    content = files.read(path)
+    try:
+        return pem.opened(content, content, None, SOURCE)
+    except AuthorityError as error:
+        raise AuthorityError(
+            f"{path} is damaged; put it back from a backup, or move it away to seal with the certificate made here."
+        ) from error
+
+
+def write(folder: Path, credential: Credential) -> None:
+    """The key without its passphrase, as that of the seal made here."""
+    key = key_as_pem(load_der_private_key(credential.key_der, None))
+    files.replace(folder / FILE, key + as_pem(credential))
+
+
+def remove(folder: Path) -> None:
+    files.remove(folder / FILE)
+
+
+def as_pem(credential: Credential) -> bytes:
+    """Its certificates, the seal's own first."""
+    ders = (credential.certificate_der, *credential.chain_der)
+    return b"".join(x509.load_der_x509_certificate(der).public_bytes(Encoding.PEM) for der in ders)

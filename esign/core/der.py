@@ -1,0 +1,37 @@
+"""DER, the encoding of certificates and signatures: tag, length and value, for the few structures written here."""
+
+BOOLEAN, INTEGER, OCTETS, NULL, OID, SEQUENCE, SET = 0x01, 0x02, 0x04, 0x05, 0x06, 0x30, 0x31
+CONTEXT_0, CONTEXT_1 = 0xA0, 0xA1
+
+
+def der(tag: int, *parts: bytes) -> bytes:
+    """One tag, length and value."""
+    body = b"".join(parts)
+    if len(body) < 0x80:
+        return bytes((tag, len(body))) + body
+    length = len(body).to_bytes((len(body).bit_length() + 7) // 8, "big")
+    return bytes((tag, 0x80 | len(length))) + length + body
+
+
+def der_oid(dotted: str) -> bytes:
+    first, second, *rest = map(int, dotted.split("."))
+    encoded = b""
+    for arc in (first * 40 + second, *rest):
+        digits = [arc & 0x7F]
+        while arc := arc >> 7:
+            digits.append(0x80 | arc & 0x7F)
+        encoded += bytes(reversed(digits))
+    return der(OID, encoded)
+
+
+def der_integer(number: int) -> bytes:
+    return der(INTEGER, number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True))
+
+
+def der_set(*members: bytes) -> bytes:
+    """DER orders the members of a SET OF by their encoding."""
+    return der(SET, *sorted(members))
+
+
+def attribute(kind: str, value: bytes) -> bytes:
+    return der(SEQUENCE, der_oid(kind), der(SET, value))

@@ -1,0 +1,9 @@
+"""The seal certificate is renewed before it ends, without anybody doing anything."""
+
+from esign.actions import certificates
+from esign.runtime import Runtime
+
+
+async def tick(runtime: Runtime) -> int:
+    """The number of modes that have another certificate now."""
+    return await certificates.refresh(runtime)

@@ -1,0 +1,212 @@
+"""Judges each signature of a file: what was found out about it, and what follows from that."""
+
+import asyncio
+import hashlib
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from pyhanko.pdf_utils.reader import PdfFileReader
+from pyhanko.sign.fields import enumerate_sig_fields
+from pyhanko.sign.validation import EmbeddedPdfSignature, validate_pdf_signature
+from pyhanko.sign.validation.generic_cms import collect_timing_info
+from pyhanko.sign.validation.settings import KeyUsageConstraints
+from pyhanko.sign.validation.status import TimestampSignatureStatus
+
+from esign.core.credential import TEST_MARK
+from esign.pdf import evidence, head, levels, place, reasons, revocation, stamps, trail
+from esign.pdf.evidence import BROKEN, Evidence
+from esign.pdf.naming import certificate_of, moment_of, name
+from esign.pdf.reasons import Finding
+from esign.pdf.stamps import Stamp
+from esign.pdf.verification import (
+    OF_A_TEST,
+    TRAIL,
+    UNREADABLE,
+    AuditHead,
+    Result,
+    Signature,
+    Timestamp,
+)
+
+USAGE = KeyUsageConstraints(key_usage={"digital_signature", "non_repudiation"})
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One signature, the SHA-256 of the trusted certificate behind it, and the head that it vouches for."""
+
+    result: Result
+    told: Signature
+    anchor: bytes | None = None
+    head: AuditHead | None = None
+
+
+def _timestamp(stamp: TimestampSignatureStatus | None, trusted: bool) -> Timestamp | None:
+    if stamp is None:
+        return None
+    return {
+        "valid": bool(stamp.valid and stamp.intact),
+        "trusted": trusted,
+        "time": moment_of(stamp.timestamp),
+        "authority": name(stamp.signing_cert.subject),
+    }
+
+
+def _signed_at(embedded: EmbeddedPdfSignature) -> str | None:
+    """The time the signature claims; nothing proves it."""
+    try:
+        claimed = embedded.self_reported_timestamp
+        return moment_of(claimed) if claimed is not None else None
+    except BROKEN:
+        return None
+
+
+def _stamp(
+    embedded: EmbeddedPdfSignature, proofs: Evidence, at: datetime
+) -> tuple[TimestampSignatureStatus | None, bool]:
+    """The time stamp on the signature, and whether it proves its time."""
+    timing = collect_timing_info(embedded.signer_info, proofs.at(at), embedded.compute_digest)
+    stamp: TimestampSignatureStatus | None = asyncio.run(timing).get("timestamp_validity")
+    if stamp is None or not stamp.trusted:
+        return stamp, False
+    return stamp, revocation.standing(stamp.validation_path, at, proofs).state != "revoked"
+
+
+def _found(
+    embedded: EmbeddedPdfSignature, proofs: Evidence, stamped: Sequence[Stamp], now: datetime
+) -> tuple[Finding, bool]:
+    """All about one signature, and whether its own time stamp is trusted."""
+    archived = stamps.proof_of(stamped, embedded.signed_revision)
+    stamp, trusted = _stamp(embedded, proofs, archived or now)
+    times = [time for time in (archived, stamp.timestamp if stamp and trusted else None) if time is not None]
+    at = min(times, default=now)
+    status = validate_pdf_signature(embedded, proofs.at(at), key_usage_settings=USAGE)
+    return Finding(
+        embedded,
+        status,
+        stamp,
+        tuple(stamped),
+        at,
+        bool(times),
+        place.fits(embedded),
+        revocation.standing(status.validation_path, at, proofs),
+        proofs.asked,
+    ), trusted
+
+
+def _judged(
+    embedded: EmbeddedPdfSignature,
+    proofs: Evidence,
+    stamped: Sequence[Stamp],
+    now: datetime,
+    ours: frozenset[bytes],
+) -> Judged:
+    """The verdict on one signature."""
+    finding, stamp_trusted = _found(embedded, proofs, stamped, now)
+    status, anchor = finding.status, finding.anchor
+    signer = name(finding.certificate.subject)
+    against, doubts = reasons.against(finding), reasons.doubts(finding)
+    vouched = None if against else _vouched(embedded)
+    if vouched is False:
+        against.append(TRAIL)
+    notes = [OF_A_TEST] if TEST_MARK in signer else []
+    told: Signature = {
+        "fieldName": str(embedded.field_name),
+        "signerName": signer,
+        "signedAt": _signed_at(embedded),
+        "intact": bool(status.intact),
+        "valid": bool(status.intact and status.valid),
+        "trusted": anchor is not None and finding.standing.state != "revoked",
+        "issuedHere": not against and anchor in ours,
+        "revocation": finding.standing.state,
+        "coverage": reasons.COVERAGE[status.coverage] if finding.fits else "unclear",
+        "modification": finding.modification,
+        "timestamp": _timestamp(finding.stamp, stamp_trusted),
+        "level": levels.level(finding, proofs),
+        "certificate": certificate_of(finding.certificate),
+        "reasons": against + doubts + notes,
+    }
+    result: Result = "invalid" if against else "indeterminate" if doubts else "valid"
+    return Judged(result, told, anchor, vouched or None)
+
+
+def _vouched(embedded: EmbeddedPdfSignature) -> AuditHead | Literal[False] | None:
+    """The head of an audit trail under the signature; False where the trail beside it is not the one it ends."""
+    found = head.read(embedded)
+    held = trail.read(embedded) if found else None
+    if found is None or held is None:
+        return found
+    return False if trail.fault(held, found) else {**found, "embedded": True}
+
+
+def unreadable(field_name: str) -> Judged:
+    told: Signature = {
+        "fieldName": field_name,
+        "signerName": "",
+        "signedAt": None,
+        "intact": False,
+        "valid": False,
+        "trusted": False,
+        "issuedHere": False,
+        "revocation": "not_checked",
+        "coverage": "unclear",
+        "modification": "other",
+        "timestamp": None,
+        "level": None,
+        "certificate": None,
+        "reasons": [UNREADABLE],
+    }
+    return Judged("invalid", told)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is asked of a file; `verify` says what each part means."""
+
+    roots: Sequence[bytes]
+    own: Sequence[bytes]
+    fetched: Sequence[bytes]
+    asked: bool
+    now: datetime
+
+
+def _opened(file: bytes) -> PdfFileReader:
+    reader = PdfFileReader(io.BytesIO(file), strict=False)
+    if reader.encrypted:
+        reader.decrypt(b"")
+    return reader
+
+
+def _embedded(reader: PdfFileReader) -> list[tuple[str, EmbeddedPdfSignature | None]]:
+    """Each filled signature field; None for what cannot be read."""
+    found: list[tuple[str, EmbeddedPdfSignature | None]] = []
+    for field, _, reference in enumerate_sig_fields(reader, filled_status=True):
+        try:
+            found.append((str(field), EmbeddedPdfSignature(reader, reference.get_object(), field)))
+        except BROKEN:
+            found.append((str(field), None))
+    return found
+
+
+def judgements(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
+    """One for each signature, and apart from them the time stamps of the document, which nobody signed with."""
+    found = _embedded(reader := _opened(file))
+    readable = [embedded for _, embedded in found if embedded is not None]
+    kept = [embedded for embedded in readable if embedded.sig_object_type == "/DocTimeStamp"]
+    signed = [embedded.signed_data for embedded in readable]
+    proofs = evidence.gather(reader, signed, (*case.roots, *case.own), case.fetched, case.asked)
+    stamped = stamps.judged(kept, proofs, case.now)
+    ours = frozenset(hashlib.sha256(root).digest() for root in case.own)
+    judged: list[Judged] = []
+    for field, embedded in found:
+        if embedded is None:
+            judged.append(unreadable(field))
+        elif embedded not in kept:
+            try:
+                judged.append(_judged(embedded, proofs, stamped, case.now, ours))
+            except BROKEN:
+                judged.append(unreadable(field))
+    return judged, stamped

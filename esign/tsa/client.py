@@ -1,0 +1,104 @@
+"""Asks the authorities of the settings for time stamps, in their order, until one gives what can be used."""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+from esign.clock import Clock
+from esign.core.timestamp import Authority, TimeStamp
+from esign.entropy import new_nonce
+from esign.net import Direct, Failed
+
+ALL_OF_IT = 10.0  # seconds
+CONNECT = 5.0
+LARGEST = 16 * 1024  # bytes of an answer: a token, and a few around it
+LAST_FOR = 60.0  # seconds for which an authority that failed is asked after the others
+QUIET = 10.0  # seconds for which nobody asks again after all have failed
+HEADERS = {"Content-Type": "application/timestamp-query", "Accept": "application/timestamp-reply"}
+
+
+class NoTimeStamp(Exception):
+    """No authority gave a time stamp; the reason is a sentence an operator can act on."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class TimeStamps:
+    """`authorities` tells how each of them answered last. `http` is closed by whoever opened it."""
+
+    def __init__(self, urls: Sequence[str], http: Direct, clock: Clock, timeout: float = ALL_OF_IT) -> None:
+        self._known = {url: Authority(url) for url in urls}
+        self._failed: dict[str, float] = {}
+        self._quiet: tuple[float, NoTimeStamp] | None = None
+        self._http = http
+        self._clock = clock
+        self._timeout = timeout
+
+    @property
+    def authorities(self) -> tuple[Authority, ...]:
+        """In the order of the settings."""
+        return tuple(self._known.values())
+
+    def remember(self, known: Sequence[Authority]) -> None:
+        """What was found out before this start; of addresses that are not in the settings any more nothing."""
+        self._known |= {each.url: each for each in known if each.url in self._known}
+
+    def require(self) -> None:
+        """Raise `NoTimeStamp` where it was just seen that nobody answers."""
+        if self._quiet is not None and self._clock.monotonic() - self._quiet[0] < QUIET:
+            raise self._quiet[1]
+
+    async def stamp(self, signatures: Sequence[bytes]) -> tuple[TimeStamp, ...]:
+        """One over each of the signatures, all from the same authority; raises `NoTimeStamp`."""
+        self.require()
+        errors: dict[str, str] = {}
+        for url in self._in_turn():
+            outcome = await self._from(url, signatures)
+            if not isinstance(outcome, str):
+                return outcome
+            errors[url] = outcome
+        said = "; ".join(f"{self._known[url].host}: {errors[url]}" for url in self._known)
+        failure = NoTimeStamp(f"No authority gave a time stamp. {said}.")
+        self._quiet = (self._clock.monotonic(), failure)
+        raise failure
+
+    def _in_turn(self) -> list[str]:
+        """Those that failed a moment ago come last."""
+        now = self._clock.monotonic()
+        return sorted(self._known, key=lambda url: now - self._failed.get(url, -LAST_FOR) < LAST_FOR)
+
+    async def _from(self, url: str, signatures: Sequence[bytes]) -> tuple[TimeStamp, ...] | str:
+        """The time stamps of one authority, or why there are none."""
+        found = await asyncio.gather(*(self._ask(url, signature) for signature in signatures))
+        errors = [each for each in found if isinstance(each, str)]
+        known = replace(self._known[url], asked_at=self._clock.now(), error=errors[0] if errors else None)
+        if errors:
+            self._failed[url] = self._clock.monotonic()
+        stamps = tuple(each for each in found if not isinstance(each, str))
+        self._known[url] = replace(known, name=stamps[0].authority) if stamps else known
+        if not errors:
+            self._failed.pop(url, None)
+            self._quiet = None
+        return errors[0] if errors else stamps
+
+    async def _ask(self, url: str, signature: bytes) -> TimeStamp | str:
+        from esign.tsa import token  # with an ASN.1 library that nobody else in this process needs
+
+        digest, nonce = hashlib.sha256(signature).digest(), new_nonce()
+        body = token.question(digest, nonce)
+        try:
+            status, answer = await self._http.post(
+                url, body, HEADERS, most=LARGEST, timeout=self._timeout, connect_timeout=CONNECT
+            )
+            if status != 200:
+                return f"it answered with HTTP status {status}"
+            if len(answer) > LARGEST:
+                return f"its answer has more than {LARGEST:,} bytes"
+            return token.check(answer, digest, nonce, self._clock.now())
+        except Failed as failure:
+            return str(failure).partition(": ")[2]
+        except token.Unusable as unusable:
+            return str(unusable)

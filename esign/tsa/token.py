@@ -1,0 +1,180 @@
+"""The question to a time-stamp authority, and what its answer must be before it is used (RFC 3161)."""
+
+import hashlib
+from datetime import datetime
+
+from asn1crypto import algos, cms, core, tsp, x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.hashes import SHA256, SHA384, SHA512, HashAlgorithm
+from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+from esign.core.der import BOOLEAN, NULL, OCTETS, SEQUENCE, der, der_integer, der_oid
+from esign.core.instant import HOUR, Instant, to_datetime
+from esign.core.timestamp import LARGEST, TimeStamp
+
+SHA256_OID = "2.16.840.1.101.3.4.2.1"
+DIGESTS: dict[str, HashAlgorithm] = {"sha256": SHA256(), "sha384": SHA384(), "sha512": SHA512()}
+CLOCKS_APART = HOUR  # what is further off is a mistake of one of the two clocks
+
+# What asn1crypto raises at bytes that are not what it takes them for.
+BROKEN = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
+
+NONE = "it answered with something that is no time stamp"
+
+
+class Unusable(Exception):
+    """The answer of an authority is not used; the reason continues a sentence about it."""
+
+
+class Response(core.Sequence):  # type: ignore[misc]  # asn1crypto has no types
+    """`tsp.TimeStampResp`, whose token may be missing: it is where the answer is no."""
+
+    _fields = [  # noqa: RUF012  # how asn1crypto wants it
+        ("status", tsp.PKIStatusInfo),
+        ("time_stamp_token", cms.ContentInfo, {"optional": True}),
+    ]
+
+
+def question(digest: bytes, nonce: int) -> bytes:
+    """A request for a time stamp over a SHA-256, with the authority's certificate in it."""
+    algorithm = der(SEQUENCE, der_oid(SHA256_OID), der(NULL))
+    imprint = der(SEQUENCE, algorithm, der(OCTETS, digest))
+    return der(SEQUENCE, der_integer(1), imprint, der_integer(nonce), der(BOOLEAN, b"\xff"))
+
+
+def check(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStamp:
+    """The time stamp in an answer to that question; raises `Unusable` for any other."""
+    try:
+        return _checked(answer, digest, nonce, now)
+    except UnsupportedAlgorithm as error:
+        raise Unusable("its time stamp is signed in a way that cannot be checked here") from error
+    except BROKEN as error:
+        raise Unusable(NONE) from error
+
+
+def _checked(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStamp:
+    response = Response.load(answer, strict=True)
+    status = response["status"]["status"].native
+    if status not in ("granted", "granted_with_mods"):
+        causes = response["status"]["fail_info"].native
+        raise Unusable(f"it refused: {', '.join(sorted(causes)) or status}".replace("_", " "))
+    content = response["time_stamp_token"]
+    if content["content_type"].native != "signed_data":
+        raise Unusable(NONE)
+    signed = content["content"]
+    if signed["encap_content_info"]["content_type"].native != "tst_info":
+        raise Unusable(NONE)
+    stated = bytes(signed["encap_content_info"]["content"])
+    info = tsp.TSTInfo.load(stated, strict=True)
+    _is_ours(info, digest, nonce)
+    (signer_info,) = signed["signer_infos"]
+    certificate = _signer(signed, signer_info["sid"])
+    at: datetime = info["gen_time"].native
+    _may_stamp(certificate, at, now)
+    _is_signed(signer_info, stated, certificate)
+    token: bytes = content.dump()
+    if len(token) > LARGEST:
+        raise Unusable(f"its time stamp has more than {LARGEST:,} bytes")
+    return TimeStamp(token, int(at.timestamp() * 1000), _name(certificate.subject))
+
+
+def _is_ours(info: tsp.TSTInfo, digest: bytes, nonce: int) -> None:
+    """An answer to this question, not to an earlier one or to that of somebody else."""
+    imprint = info["message_imprint"]
+    hashed = imprint["hash_algorithm"]["algorithm"].native, imprint["hashed_message"].native
+    if hashed != ("sha256", digest):
+        raise Unusable("its time stamp is not for this seal")
+    if info["nonce"].native != nonce:
+        raise Unusable("its time stamp answers another question")
+
+
+def _signer(signed: cms.SignedData, named: cms.SignerIdentifier) -> x509.Certificate:
+    for choice in signed["certificates"]:
+        certificate = choice.chosen
+        if not isinstance(certificate, x509.Certificate):
+            continue
+        if named.name == "subject_key_identifier":
+            if certificate.key_identifier == named.chosen.native:
+                return certificate
+        elif (certificate.issuer, certificate.serial_number) == (
+            named.chosen["issuer"],
+            named.chosen["serial_number"].native,
+        ):
+            return certificate
+    raise Unusable("its time stamp comes without a certificate")
+
+
+def _may_stamp(certificate: x509.Certificate, at: datetime, now: Instant) -> None:
+    usage = certificate.extended_key_usage_value
+    if usage is None or "extended_key_usage" not in certificate.critical_extensions:
+        raise Unusable("its certificate is not made for time stamps")
+    if usage.native != ["time_stamping"]:
+        raise Unusable("its certificate is not made for time stamps alone")
+    first, last = certificate.not_valid_before, certificate.not_valid_after
+    for moment in (at, to_datetime(now)):
+        if moment > last:
+            raise Unusable(f"its certificate has expired on {last:%Y-%m-%d}")
+        if moment < first:
+            raise Unusable(f"its certificate is not valid before {first:%Y-%m-%d}")
+    if abs(int(at.timestamp() * 1000) - now) > CLOCKS_APART:
+        raise Unusable("its time is more than an hour away from the clock of this machine")
+
+
+def _is_signed(signer_info: cms.SignerInfo, stated: bytes, certificate: x509.Certificate) -> None:
+    """By the key of this certificate, over what it states; the signature names the certificate, too."""
+    name = signer_info["digest_algorithm"]["algorithm"].native
+    if name not in DIGESTS:
+        raise Unusable(f"its time stamp uses an algorithm that is no longer safe ({name})")
+    attributes = {each["type"].native: each["values"] for each in signer_info["signed_attrs"]}
+    if attributes["content_type"][0].native != "tst_info":
+        raise Unusable(NONE)
+    if attributes["message_digest"][0].native != hashlib.new(name, stated).digest():
+        raise Unusable("the signature of its time stamp is wrong")
+    if not _names(attributes, certificate):
+        raise Unusable("its time stamp names another certificate")
+    key = load_der_public_key(certificate.public_key.dump())
+    signature = signer_info["signature"].native
+    over = signer_info["signed_attrs"].untag().dump()
+    try:
+        _verify(key, signer_info["signature_algorithm"], signature, over, name)
+    except InvalidSignature as error:
+        raise Unusable("the signature of its time stamp is wrong") from error
+
+
+def _names(attributes: dict[str, cms.SetOfAny], certificate: x509.Certificate) -> bool:
+    """Whether the signed attributes fix the certificate, by the older attribute (SHA-1) or the newer."""
+    if "signing_certificate_v2" in attributes:
+        named = attributes["signing_certificate_v2"][0]["certs"][0]
+        algorithm = named["hash_algorithm"]["algorithm"].native
+    elif "signing_certificate" in attributes:
+        named, algorithm = attributes["signing_certificate"][0]["certs"][0], "sha1"
+    else:
+        return False
+    found: bytes = named["cert_hash"].native
+    return found == hashlib.new(algorithm, certificate.dump()).digest()
+
+
+def _verify(
+    key: object, algorithm: algos.SignedDigestAlgorithm, signature: bytes, over: bytes, digest: str
+) -> None:
+    kind = algorithm.signature_algo
+    if isinstance(key, rsa.RSAPublicKey) and kind == "rsassa_pkcs1v15":
+        plain = algorithm["algorithm"].native == "rsassa_pkcs1v15"  # the digest stands beside it
+        key.verify(signature, over, padding.PKCS1v15(), DIGESTS[digest if plain else algorithm.hash_algo])
+    elif isinstance(key, rsa.RSAPublicKey) and kind == "rsassa_pss":
+        hashing = DIGESTS[algorithm.hash_algo]
+        salt = algorithm["parameters"]["salt_length"].native
+        key.verify(signature, over, padding.PSS(padding.MGF1(hashing), salt), hashing)
+    elif isinstance(key, ec.EllipticCurvePublicKey) and kind == "ecdsa":
+        key.verify(signature, over, ec.ECDSA(DIGESTS[algorithm.hash_algo]))
+    else:
+        raise Unusable("its time stamp is signed in a way that cannot be checked here")
+
+
+def _name(subject: x509.Name) -> str:
+    """The common name or what comes closest, fit to be shown."""
+    native = subject.native
+    found = native.get("common_name") or native.get("organization_name") or subject.human_friendly
+    text = str(found[0] if isinstance(found, list) else found)
+    return "".join(letter for letter in text if letter.isprintable())[:200]

@@ -1,0 +1,127 @@
+"""The seal certificate is renewed while the server runs; documents carry the one that sealed them."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from esign.core.document import Mode
+from esign.core.instant import DAY
+from esign.jobs import certificates
+from esign.jobs.schedule import TICKS
+from tests.fakes import FakeClock
+from tests.journeys.site import Site
+from tests.journeys.test_health import ask
+from tests.journeys.test_seal import text_of, verify
+
+
+def fingerprint(site: Site) -> str:
+    return hashlib.sha256(site.runtime.credentials[Mode.LIVE].certificate_der).hexdigest()
+
+
+async def sealed(site: Site, email: str = "first@example.test") -> bytes:
+    return await site.api.file(await site.completed(recipients=[{"name": "Nora", "email": email}]))
+
+
+def words(file: bytes) -> str:
+    return "".join(text_of(file, slice(1, None)).split()).lower()
+
+
+async def test_a_server_that_runs_for_years_renews_its_seal_and_both_seals_hold(
+    site: Site, clock: FakeClock
+) -> None:
+    [seconds] = [seconds for tick, seconds in TICKS if tick is certificates.tick]
+    assert seconds * 1000 <= DAY
+    assert await certificates.tick(site.runtime) == 0
+    clock.advance(days=1096 - 100)
+    before, old = await sealed(site), fingerprint(site)
+    assert await certificates.tick(site.runtime) == 0, "it is too early"
+    clock.advance(days=11)
+    assert await certificates.tick(site.runtime) == 2, "live and test mode"
+    after, new = await sealed(site, "second@example.test"), fingerprint(site)
+    assert old != new
+    for file, print_of in ((before, old), (after, new)):
+        found = await verify(site, file)
+        certificate = found["signatures"][0]["certificate"]
+        assert (found["result"], found["issuedHere"]) == ("valid", True)
+        assert certificate and certificate["sha256"] == print_of
+        assert print_of in words(file), "the certificate page names the one that was used"
+    assert (await ask(site, "/readyz"))[0] == 200
+
+
+async def test_a_document_that_waits_for_a_valid_certificate_is_sealed_once_it_is_renewed(
+    site: Site, clock: FakeClock
+) -> None:
+    document = await site.api.sent()
+    await site.all_sign(document)
+    clock.advance(days=1200)
+    for minutes in (1, 5, 15, 60):
+        await site.work("seal")
+        clock.advance(minutes=minutes)
+    await site.work("seal")
+    told = await site.api.get(document)
+    assert "expired" in told["sealError"] and (await ask(site, "/readyz"))[0] == 503
+    assert await certificates.tick(site.runtime) == 2
+    await site.work("seal")
+    assert await site.api.status(document) == "completed"
+
+
+async def test_what_cannot_be_renewed_is_told_in_time_by_log_and_readiness(
+    site: Site, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = site.runtime.config.storage.data_dir
+    (folder / "authority.key").rename(folder.parent / "kept-elsewhere")
+    clock.advance(days=1020)
+    caplog.set_level(logging.WARNING, "esign.seal")
+    assert await certificates.tick(site.runtime) == 1, "only that of test mode"
+    status, said = await ask(site, "/readyz")
+    assert (status, said["status"], said["warnings"]) == (200, "ok", ["seal certificate ends soon"])
+    assert str(folder) not in json.dumps(said)
+    assert "authority.key is not there; put it back" in caplog.text
+    caplog.clear()
+    await certificates.tick(site.runtime)
+    assert caplog.text == "", "said once, not every hour"
+    (folder.parent / "kept-elsewhere").rename(folder / "authority.key")
+    assert await certificates.tick(site.runtime) == 1
+    assert "warnings" not in (await ask(site, "/readyz"))[1]
+
+
+async def test_files_that_cannot_be_used_leave_the_seal_as_it_is_and_are_told(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = fingerprint(site)
+    (site.runtime.config.storage.data_dir / "seal.key").write_bytes(b"junk")
+    assert await certificates.tick(site.runtime) == 0
+    assert "seal.key is no private key" in caplog.text and "stays the one before" in caplog.text
+    assert fingerprint(site) == before and (await verify(site, await sealed(site)))["result"] == "valid"
+
+
+async def test_no_key_is_in_the_database(site: Site, clock: FakeClock) -> None:
+    clock.advance(days=1100)
+    await certificates.tick(site.runtime)
+    await sealed(site)
+    folder = site.runtime.config.storage.data_dir
+    stored = b"".join(path.read_bytes() for path in folder.glob("esign.db*"))
+    assert b"SQLite format 3" in stored
+    for key in keys_in(folder):
+        assert key not in stored
+
+
+def keys_in(folder: Path) -> Iterator[bytes]:
+    """What of each key would be found wherever it was written: the secret number, and the lines of its PEM."""
+    files = sorted(folder.glob("*.key"))
+    assert len(files) == 7, "two authorities, four seals and the application's"
+    for path in files:
+        if path.name == "app.key":
+            yield path.read_bytes()
+            continue
+        lines = path.read_bytes().splitlines()[1:-1]
+        yield lines[0][40:]
+        key = load_pem_private_key(path.read_bytes(), None)
+        assert isinstance(key, ec.EllipticCurvePrivateKey)
+        yield key.private_numbers().private_value.to_bytes(32, "big")
