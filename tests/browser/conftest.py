@@ -76,6 +76,30 @@ def shot(shots: Path, request: pytest.FixtureRequest) -> Callable[[Page, str], N
     return take
 
 
+class Looks:
+    """What a page tells of being looked at: it outlives the page, but is not cut off by us."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.under_way = page, set[Request]()
+        page.on("request", self.begun)
+        page.on("requestfinished", self.ended)
+        page.on("requestfailed", self.ended)
+
+    def begun(self, request: Request) -> None:
+        if request.url.endswith("/view"):
+            self.under_way.add(request)
+
+    def ended(self, request: Request) -> None:
+        self.under_way.discard(request)
+
+    def told(self) -> None:
+        """Waits, five seconds at most, until the server has answered."""
+        for _ in range(500):
+            if not self.under_way or self.page.is_closed():
+                break
+            self.page.wait_for_timeout(10)
+
+
 class Visits:
     """Opens links; remembers errors of the pages and failed requests: there must be none but what was excused."""
 
@@ -113,6 +137,8 @@ class Visits:
         self.open.callback(context.close)
         page = context.new_page()
         page.set_default_timeout(5_000)
+        looks = Looks(page)
+        self.open.callback(looks.told)
 
         def say(text: str) -> None:
             if not (excused and excused in text):
@@ -138,6 +164,7 @@ class Visits:
             scripted and page.locator("#dock").count()
         ):  # a press on a field before the script has begun is lost
             page.locator("body[data-alive]").wait_for()
+        looks.told()
         return page
 
 

@@ -253,6 +253,7 @@ def test_what_a_role_may_not_see_is_told_on_a_page(visit: Visits, stage: Stage, 
     page.goto(mailed(stage, "vi@example.test"))
     page.get_by_label("New password").fill(PASSWORD)
     page.get_by_role("button", name="Join").click()
+    page.wait_for_url("**/documents?done=joined")
     page.goto(f"{stage.site.base}/members")
     shot(page, "office-refused")
     clean(page)

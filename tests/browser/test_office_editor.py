@@ -554,6 +554,7 @@ def test_fields_found_in_the_file_are_shown_placed_and_taken_back(opened: Opens,
     shot(page, "office-editor-found")
     assert complaints(page, ALL) == []
     box.get_by_role("button", name="Place 2 fields").click()
+    expect(editor.fields()).to_have_count(2)
     assert [(one["type"], one["who"]) for one in editor.stored()] == [
         ("signature", "Helena"),
         ("initials", "Tomas"),
@@ -574,6 +575,7 @@ def test_a_form_is_given_to_whom_one_says(opened: Opens) -> None:
     editor.page.get_by_role("button", name="Use the fields found in the PDF (2)").click()
     editor.page.get_by_label("Who fills in the form?").select_option(label="Tomas Becker")
     editor.page.get_by_role("button", name="Place 2 fields").click()
+    expect(editor.fields()).to_have_count(2)
     assert sorted((one["type"], one["who"], one["key"]) for one in editor.stored()) == [
         ("checkbox", "Tomas", "agree"),
         ("text", "Tomas", "city"),

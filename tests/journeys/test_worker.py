@@ -11,6 +11,7 @@ import pytest
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE
 from esign.jobs import worker
+from esign.mail.smtp import Accepted
 from esign.runtime import Runtime
 from esign.store.database import Database
 from tests.fakes import FakeClock
@@ -26,9 +27,10 @@ class Slow:
         self.asked = asyncio.Event()
         self.go_on = asyncio.Event()
 
-    async def send(self, message: EmailMessage) -> Any:
+    async def send(self, message: EmailMessage) -> Accepted:
         self.asked.set()
         await self.go_on.wait()
+        return Accepted("250 taken")
 
 
 class Full:
