@@ -5,6 +5,7 @@ import sqlite3
 
 from cryptography import x509
 
+from esign.actions import levels
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE
 from esign.runtime import Runtime
@@ -66,7 +67,8 @@ async def signer(runtime: Runtime, reads: bool) -> str:
 
 def warnings(runtime: Runtime) -> list[str]:
     """What will have to be done, while everything still works."""
-    return [notice.brief for notice in runtime.keyring.authority.notices]
+    silent = ["no time-stamp authority answers"] if levels.state(runtime).silent else []
+    return [notice.brief for notice in runtime.keyring.authority.notices] + silent
 
 
 async def mailer(runtime: Runtime) -> str:

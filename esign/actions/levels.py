@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from esign.core.document import Mode
-from esign.core.timestamp import TimeStamp
+from esign.core.timestamp import Authority, TimeStamp
 from esign.pdf.order import Begun, Level, Sealed, SealOrder
 from esign.runtime import Runtime
 from esign.tsa import NoTimeStamp
@@ -16,6 +16,31 @@ class Made:
     sealed: Sealed
     asked: Level
     stamp: TimeStamp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where the time in seals comes from: `waits` or completes without where no authority answers; `tested`: in test
+    mode, too."""
+
+    level: Level
+    waits: bool
+    tested: bool
+    authorities: tuple[Authority, ...]
+
+    @property
+    def wanted(self) -> bool:
+        return self.level != "B-B"
+
+    @property
+    def silent(self) -> bool:
+        """Whether each of them failed when it was asked last."""
+        return self.wanted and all(each.error is not None for each in self.authorities)
+
+
+def state(runtime: Runtime) -> State:
+    seal, tested = runtime.config.seal, runtime.config.test.time_stamps
+    return State(seal.level, seal.tsa_outage == "wait", tested, runtime.tsa.authorities)
 
 
 def asked(runtime: Runtime, mode: Mode) -> Level:

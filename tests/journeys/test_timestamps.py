@@ -12,7 +12,7 @@ import pikepdf
 import pytest
 
 from esign.core.document import Mode
-from esign.core.instant import HOUR, MINUTE, Instant, parse, rfc3339
+from esign.core.instant import DAY, HOUR, MINUTE, Instant, parse, rfc3339
 from esign.jobs import probe, worker
 from esign.pdf.verification import Verification
 from tests.fakes import FakeClock
@@ -309,3 +309,22 @@ async def test_no_room_is_kept_for_a_time_stamp_that_is_not_asked_for(
             with pikepdf.open(BytesIO(await site.api.file(document))) as pdf:
                 rooms.append(len(bytes(pdf.Root.AcroForm.Fields[0].V.Contents)))
         assert rooms[0] - rooms[1] == 12_288
+
+
+# ---------- later ----------
+
+
+async def test_a_trusted_time_stamp_keeps_the_seal_valid_when_its_certificate_has_ended(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    async with stamped(tmp_path, clock) as (site, tsa):
+        (document,) = await signed(site)
+        await site.work("seal")
+        file = await site.api.file(document)
+        later = (
+            clock.now() + 4 * 365 * DAY
+        )  # the seal's certificate lived three years, that of the authority five
+        roots = site.runtime.roots
+        known = await site.runtime.pdf.verify(file, (tsa.root,), later, roots)
+        unknown = await site.runtime.pdf.verify(file, (), later, roots)
+        assert (known["result"], unknown["result"]) == ("valid", "indeterminate")

@@ -5,9 +5,10 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from esign.actions import checks
+from esign.actions import checks, levels
 from esign.mail.message import Mailbox
 from esign.web.office.call import Call
+from esign.web.office.seal import hand
 
 STEPS = (
     ("/server/address", "Address", "Where links lead"),
@@ -17,7 +18,8 @@ STEPS = (
 
 
 def shown(call: Call, template: str, **more: Any) -> Response:
-    return call.page(template, steps=STEPS, loopback=call.runtime.config.is_loopback, **more)
+    time = levels.state(call.runtime)
+    return call.page(template, steps=STEPS, loopback=call.runtime.config.is_loopback, time=time, **more)
 
 
 async def show_address(call: Call) -> Response:
@@ -43,10 +45,16 @@ async def send_mail(call: Call) -> Response:
 
 
 async def show_seal(call: Call) -> Response:
-    return shown(call, "server_seal", seal=checks.seal_state(call.runtime), found=None)
+    return await seal_step(call, None)
 
 
 async def try_seal(call: Call) -> Response:
     call.tries.count("test seal", call.signed.user.id, call.origin.ip)
     found = await checks.try_seal(call.runtime, call.signed.organisation)
-    return shown(call, "server_seal", seal=checks.seal_state(call.runtime), found=found)
+    return await seal_step(call, found)
+
+
+async def seal_step(call: Call, found: checks.Found | None) -> Response:
+    told = [notice.sentence for notice in call.runtime.keyring.authority.notices]
+    state = checks.seal_state(call.runtime)
+    return shown(call, "server_seal", seal=state, found=found, notices=told, hand=await hand(call))

@@ -185,6 +185,10 @@ def of_data(type: str, data: Mapping[str, Any], times: Times) -> list[str]:
         notes.append("The file was repaired")
     if type == "document.completed" and data.get("level"):
         notes.append(f"Level {data['level']}")
+        if data.get("timestamp"):
+            notes.append(f"Time stamp of {times.second(parse(data['timestamp']))}")
+        if data.get("levelAsked"):
+            notes.append(f"Level {data['levelAsked']} was asked for, but no authority gave a time stamp")
     if type == "document.cancelled":
         notes.append("Recipients were told" if data.get("notified") else "Recipients were not told")
     if type == "link.issued" and data.get("expiresAt"):
