@@ -160,6 +160,7 @@ async def test_an_untouched_file_is_valid_and_known(office: Office, ours: Sealed
         "Document Seal",
         "B-B, without time stamp",
         "vouched for by the seal",
+        "they are in the file as audit.json",
     ):
         assert told in page.said, told
     assert "(not proved)" not in page.said and SIGNER not in page.text and TITLE not in page.text
