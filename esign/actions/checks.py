@@ -12,6 +12,7 @@ from cryptography.x509.oid import NameOID
 from esign.actions import levels, logo, mailing, notices
 from esign.actions.printing import font_paths
 from esign.core.account import Organisation
+from esign.core.credential import Credential
 from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant, to_datetime
@@ -59,7 +60,7 @@ async def send_mail(runtime: Runtime, organisation: Organisation, to: Mailbox) -
 
 @dataclass(frozen=True, slots=True)
 class SealState:
-    """The certificate that documents of a mode are sealed with; `made_here` unless a PKCS#12 file is configured.
+    """The certificate that documents of a mode are sealed with; `origin` says how it came here.
 
     `fingerprint` is its SHA-256, as other programs show it; `days` is how long it is valid in all.
     """
@@ -71,6 +72,7 @@ class SealState:
     days: int
     days_left: int
     made_here: bool
+    origin: str
     key: str
     fingerprint: str
 
@@ -79,6 +81,7 @@ def seal_state(runtime: Runtime, mode: Mode = Mode.LIVE) -> SealState:
     certificate = x509.load_der_x509_certificate(runtime.credentials[mode].certificate_der)
     begins_at = int(certificate.not_valid_before_utc.timestamp() * 1000)
     ends_at = int(certificate.not_valid_after_utc.timestamp() * 1000)
+    origin = "made" if mode is Mode.TEST else runtime.keyring.authority.origin
     return SealState(
         subject=name_of(certificate.subject),
         issuer=name_of(certificate.issuer),
@@ -86,7 +89,8 @@ def seal_state(runtime: Runtime, mode: Mode = Mode.LIVE) -> SealState:
         ends_at=ends_at,
         days=(ends_at - begins_at) // DAY,
         days_left=max(0, (ends_at - runtime.clock.now()) // DAY),
-        made_here=mode is Mode.TEST or runtime.keyring.authority.origin == "made",
+        made_here=origin == "made",
+        origin=origin,
         key=kind_of(certificate.public_key()),
         fingerprint=certificate.fingerprint(hashes.SHA256()).hex(":"),
     )
@@ -108,9 +112,8 @@ def name_of(name: x509.Name) -> str:
 
 async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
     """A page sealed as live documents are, and checked as anybody checks it; nothing of it is kept."""
-    now = runtime.clock.now()
-    page = facts(runtime, organisation, now, await logo.printed(runtime.db, organisation))
-    order = SealOrder(a_page(WORDS), (), page, now, font_paths(runtime))
+    order = await practice(runtime, organisation)
+    now = order.now
     try:
         made = await levels.make(runtime, order, Mode.LIVE)
         verdict = await runtime.pdf.verify(made.sealed.sealed, runtime.trusted, now, runtime.roots)
@@ -120,8 +123,29 @@ async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
         return Found(False, problem.message)
     finally:
         await remember(runtime)
+    return judged(verdict, reached(made, verdict))
+
+
+async def try_certificate(runtime: Runtime, organisation: Organisation, candidate: Credential) -> Found:
+    """A page sealed with what is not used yet; without a time stamp, which has nothing to do with it."""
+    order = await practice(runtime, organisation)
+    try:
+        sealed = await runtime.pdf.seal(order, candidate)
+        verdict = await runtime.pdf.verify(sealed.sealed, (), order.now, (candidate.anchor_der,))
+    except WorkerFailed as failure:
+        return Found(False, failure.reason)
+    return judged(verdict, sealed.level)
+
+
+async def practice(runtime: Runtime, organisation: Organisation) -> SealOrder:
+    now = runtime.clock.now()
+    page = facts(runtime, organisation, now, await logo.printed(runtime.db, organisation))
+    return SealOrder(a_page(WORDS), (), page, now, font_paths(runtime))
+
+
+def judged(verdict: Verification, words: str) -> Found:
     reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
-    return Found(verdict["result"] == "valid", " ".join(reasons) or reached(made, verdict))
+    return Found(verdict["result"] == "valid", " ".join(reasons) or words)
 
 
 def reached(made: levels.Made, verdict: Verification) -> str:

@@ -19,13 +19,17 @@ Decisions:
 
 from esign.authority.checks import AuthorityError, Findings, Material, Notice, Source, examine
 from esign.authority.given import Given, given
-from esign.authority.keyring import Keyring
+from esign.authority.journal import Change
+from esign.authority.keyring import By, Keyring
+from esign.authority.received import opened
 from esign.authority.standing import Authority, known_roots, load_or_make
 from esign.authority.trusted import trusted_roots
 
 __all__ = [
     "Authority",
     "AuthorityError",
+    "By",
+    "Change",
     "Findings",
     "Given",
     "Keyring",
@@ -36,5 +40,6 @@ __all__ = [
     "given",
     "known_roots",
     "load_or_make",
+    "opened",
     "trusted_roots",
 ]

@@ -1,16 +1,34 @@
 """The authority of a running program: it changes under way, and everybody who holds it sees the change."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 
-from esign.authority import uploaded, used
-from esign.authority.checks import Material
+from cryptography import x509
+from cryptography.hazmat.primitives.hashes import SHA256
+
+from esign.authority import journal, uploaded, used
+from esign.authority.checks import Material, name_of
 from esign.authority.given import Given
-from esign.authority.standing import Authority, fresh_seal, load_or_make
+from esign.authority.standing import Authority, Origin, fresh_seal, load_or_make
 from esign.core.credential import Credential
 from esign.core.document import Mode
 from esign.core.instant import Instant
+
+WITHOUT_ASKING: dict[Origin, str] = {"made": "renewed", "uploaded": "uploaded", "configured": "configured"}
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """Who changes it, and what they do; without, the program itself, by its files."""
+
+    who: str | None = None
+    ip: str | None = None
+    deed: str | None = None
+
+
+BY_ITSELF = By()
 
 
 class Keyring:
@@ -22,39 +40,56 @@ class Keyring:
         self._lock = Lock()
         self.authority = load_or_make(data_dir, organisation_name, now, given)
         self.credentials: dict[Mode, Credential] = {}
-        self._hand_out()
+        self._hand_out(now, BY_ITSELF)
 
-    def _hand_out(self) -> None:
+    def _hand_out(self, now: Instant, by: By) -> None:
         self.credentials |= {Mode.LIVE: self.authority.live, Mode.TEST: self.authority.test}
+        certificate = x509.load_der_x509_certificate(self.authority.live.certificate_der)
+        fingerprint = certificate.fingerprint(SHA256()).hex()
+        last = next(iter(journal.read(self._data_dir)), None)
+        if last is None or last.fingerprint != fingerprint:
+            deed = by.deed or WITHOUT_ASKING[self.authority.origin]
+            change = journal.Change(now, deed, name_of(certificate.subject), fingerprint, by.who, by.ip)
+            journal.add(self._data_dir, change)
+
+    def history(self) -> list[journal.Change]:
+        """What was sealed with, and who changed it; the newest first."""
+        return journal.read(self._data_dir)
 
     def refresh(self, now: Instant) -> tuple[Authority, Authority]:
         """Renew what ends, and take what was put into the files meanwhile; before and after.
 
         Raises `AuthorityError`; then all stays as it was.
         """
-        return self._change(now, lambda: None)
+        return self._change(now, lambda: None, BY_ITSELF)
 
-    def upload(self, material: Material, now: Instant) -> tuple[Authority, Authority]:
+    def upload(self, material: Material, now: Instant, by: By = BY_ITSELF) -> tuple[Authority, Authority]:
         """Seal with this from now on; it was examined before."""
 
         def write() -> None:
             used.keep(self._data_dir, material.credential)
             uploaded.write(self._data_dir, material.credential)
 
-        return self._change(now, write)
+        return self._change(now, write, replace(by, deed="uploaded"))
 
-    def go_back(self, now: Instant) -> tuple[Authority, Authority]:
+    def go_back(self, now: Instant, by: By = BY_ITSELF) -> tuple[Authority, Authority]:
         """Seal with the certificate made here; the uploaded key is gone, its certificate stays trusted."""
-        return self._change(now, lambda: uploaded.remove(self._data_dir))
+        return self._change(now, lambda: uploaded.remove(self._data_dir), replace(by, deed="went back"))
 
-    def make_anew(self, organisation_name: str, now: Instant) -> tuple[Authority, Authority]:
+    def make_anew(
+        self, organisation_name: str, now: Instant, by: By = BY_ITSELF
+    ) -> tuple[Authority, Authority]:
         """Another authority and seal certificate made here, in this name; the ones before stay trusted."""
-        return self._change(now, lambda: fresh_seal(self._data_dir, organisation_name, now))
 
-    def _change(self, now: Instant, write: Callable[[], None]) -> tuple[Authority, Authority]:
+        def write() -> None:
+            fresh_seal(self._data_dir, organisation_name, now)
+
+        return self._change(now, write, replace(by, deed="made anew"))
+
+    def _change(self, now: Instant, write: Callable[[], None], by: By) -> tuple[Authority, Authority]:
         with self._lock:
             before = self.authority
             write()
             self.authority = load_or_make(self._data_dir, self._name, now, self._given)
-            self._hand_out()
+            self._hand_out(now, by)
             return before, self.authority

@@ -41,12 +41,10 @@ from esign.authority.checks import (
 )
 from esign.core.credential import Credential
 
-RENEW_BEFORE = timedelta(
-    days=90
-)  # of a seal: long enough that a server that is off over a summer is not late
-ANNOUNCED = timedelta(
-    days=365
-)  # how long a new authority can be made known before anything is sealed under it
+# Of a seal: long enough that a server that is off over a summer is not late.
+RENEW_BEFORE = timedelta(days=90)
+# How long a new authority can be made known before anything is sealed under it.
+ANNOUNCED = timedelta(days=365)
 
 Kind = Literal["authority", "seal"]
 

@@ -12,13 +12,13 @@ KEY = re.compile(rb"-----BEGIN (?P<kind>[A-Z0-9 ]*PRIVATE KEY)-----.*?-----END (
 
 def opened(certificates: bytes, key: bytes, passphrase: str | None, source: Source) -> Material:
     """Raises `AuthorityError`. Where no certificate belongs to the key, the first one is taken for the seal's."""
-    found = _certificates(certificates, source)
+    found = certificates_in(certificates, source)
     private = _private(key, passphrase, source)
     own = next((one for one in found if is_pair(private, one)), found[0])
     return Material(private, own, tuple(one for one in found if one != own))
 
 
-def _certificates(content: bytes, source: Source) -> list[x509.Certificate]:
+def certificates_in(content: bytes, source: Source) -> list[x509.Certificate]:
     try:
         return x509.load_pem_x509_certificates(content)
     except ValueError as error:

@@ -12,8 +12,8 @@ from esign.core.credential import Credential
 
 FILE = "uploaded-seal.pem"
 SOURCE = Source(
-    key=FILE,
-    certificate=FILE,
+    key="the uploaded file",
+    certificate="the uploaded file",
     secret="",
     another="upload another one on the page of the seal",
 )

@@ -1,9 +1,10 @@
-"""The one public file beside the pages: the certificate that a reader of sealed PDFs may be told to trust."""
+"""The public files beside the pages: the certificates that a reader of sealed PDFs may be told to trust."""
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from esign.core.errors import Problem
 from esign.runtime import Runtime
 from esign.web.pages import attachment
 
@@ -15,4 +16,11 @@ def routes(runtime: Runtime) -> list[Route]:
         """The certificate that whoever checks a seal may decide to trust (DER)."""
         return attachment("esign-authority.cer", runtime.roots[0], "application/pkix-cert")
 
-    return [Route("/authority.cer", authority)]
+    async def following(request: Request) -> Response:
+        """The same of the authority that will issue the seal later, so that it can be trusted in time."""
+        found = runtime.keyring.authority.following
+        if found is None:
+            raise Problem("not_found", "No other authority is to follow yet.")
+        return attachment("esign-authority-next.cer", found, "application/pkix-cert")
+
+    return [Route("/authority.cer", authority), Route("/authority-next.cer", following)]

@@ -6,16 +6,17 @@ page and the office and yields the name of each stop. What the office holds stan
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from esign.core.document import Document
 from esign.demo import contract
 from tests.browser.furnished import furnish, signed_in
 from tests.browser.stage import Stage
 from tests.logos import a_logo
+from tests.pki import Issued, a_seal, an_authority
 
 Stops = Iterator[str]
 
@@ -193,6 +194,35 @@ def logo(page: Page, office: Office) -> Stops:
     page.get_by_text("The logo is removed.").wait_for()
 
 
+def send_seal(page: Page, issued: Issued) -> None:
+    file: FilePayload = {
+        "name": "own.p12",
+        "mimeType": "application/x-pkcs12",
+        "buffer": issued.pkcs12("word"),
+    }
+    page.get_by_label("Key and certificate").set_input_files(file)
+    page.get_by_label("Passphrase", exact=True).fill("word")
+    page.get_by_role("button", name="Check and use it").click()
+
+
+def seal(page: Page, office: Office) -> Stops:
+    """Another certificate is used, and given up again."""
+    office.go(page, "/settings/seal")
+    yield "page"
+    office.go(page, "/settings/seal/new")
+    yield "new"
+    office.go(page, "/settings/seal/upload")
+    yield "upload"
+    issued = replace(a_seal(an_authority("Northern Trust Issuing CA 3")), issuers=())
+    send_seal(page, issued)
+    page.get_by_text("sealed with the uploaded certificate from now on").wait_for()
+    yield "uploaded"
+    office.go(page, "/settings/seal/back")
+    yield "back"
+    page.get_by_role("button", name="Go back and delete the key").click()
+    page.get_by_text("sealed with the certificate made here again").wait_for()
+
+
 OFFICE: dict[str, Walk] = {
     "office-new": at("/documents/new"),
     **{f"office-draft-{step}": of_draft(step) for step in ("edit", "review", "discard")},
@@ -222,7 +252,8 @@ OFFICE: dict[str, Walk] = {
     "office-defaults": at("/settings/defaults"),
     "office-outbox": at("/settings/outbox"),
     "office-usage": at("/settings/usage"),
-    "office-seal": at("/settings/seal"),
+    "office-seal": seal,
+    "office-server-seal": at("/server/seal"),
     "office-verify": verify,
     "office-webhooks": at("/settings/webhooks"),
     "office-webhook-new": at("/settings/webhooks/new"),

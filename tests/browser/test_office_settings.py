@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.x509.oid import ExtendedKeyUsageOID
 from playwright.sync_api import Page, expect
 
 from esign.actions.copies import HIDDEN
@@ -22,10 +24,12 @@ from esign.core.apikey import hint
 from esign.jobs import delivering
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in
+from tests.browser.office_walks import send_seal
 from tests.browser.screens import SCREENS
 from tests.browser.stage import Stage, a_stage
 from tests.browser.test_office import clean
 from tests.journeys.api import until
+from tests.pki import a_seal, an_authority
 
 Shot = Callable[[Page, str], None]
 REFUSED = "responded with a status of 4"
@@ -268,3 +272,22 @@ def test_settings_are_saved_and_documents_deleted_only_after_a_question(
     found = stage.do(stage.site.api.ok("GET", "/settings"))
     assert (found["brandColour"], found["defaultExpiresInDays"]) == ("#ffee00", 14)
     assert (found["deleteClosedAfterDays"], found["defaultReminders"]["enabled"]) == (60, False)
+
+
+def test_a_certificate_is_refused_with_every_reason_and_another_is_used(
+    visit: Visits, stage: Stage, shot: Shot
+) -> None:
+    base = stage.site.base
+    page = visit.at(f"{base}/settings/seal", storage_state=signed_in(stage), excused=REFUSED)
+    page.get_by_role("link", name="Use your own certificate").click()
+    servers = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
+    send_seal(page, a_seal(an_authority(), "rsa1024", extensions=(servers,)))
+    expect(page.get_by_role("alert")).to_contain_text("2 things stand in the way. Nothing was changed.")
+    expect(page.get_by_role("alert").get_by_role("listitem")).to_have_count(2)
+    expect(page.get_by_label("Passphrase", exact=True)).to_have_value("")
+    whole(page, shot, "settings-seal-wrong")
+    send_seal(page, a_seal(an_authority()))
+    expect(page.get_by_role("status")).to_contain_text("sealed with the uploaded certificate from now on")
+    page.get_by_role("button", name="Seal a practice page").click()
+    expect(page.get_by_text("A page was sealed and checked.")).to_be_visible()
+    whole(page, shot, "settings-seal-uploaded")

@@ -26,7 +26,7 @@ from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.page import initials
 
 CSRF, PLACE = "csrf", "place"
-SECRETS = ("password", "current", "code", "accessCode")
+SECRETS = ("password", "passphrase", "current", "code", "accessCode")
 PURPOSE = "session-csrf"
 MASK, MAC_BYTES = 16, 32
 REFERRER = "same-origin"  # with less, browsers call the origin of a form that is sent "null"

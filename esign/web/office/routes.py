@@ -258,6 +258,21 @@ TABLE = (
     Line("GET", "/settings/usage", usage.show, Act.SETTLE),
     Line("GET", "/settings/seal", seal.show, Act.SETTLE),
     Line("POST", "/settings/seal", seal.try_it, Act.SETTLE),
+    Line("GET", "/settings/seal/upload", seal.show_upload, Act.SETTLE, fresh=True),
+    Line(
+        "POST",
+        "/settings/seal/upload",
+        seal.upload,
+        Act.SETTLE,
+        fresh=True,
+        again=seal.show_upload,
+        takes="files",
+        mib=1,
+    ),
+    Line("GET", "/settings/seal/back", seal.ask_back, Act.SETTLE),
+    Line("POST", "/settings/seal/back", seal.back, Act.SETTLE, fresh=True, again=seal.ask_back),
+    Line("GET", "/settings/seal/new", seal.ask_new, Act.SETTLE),
+    Line("POST", "/settings/seal/new", seal.new, Act.SETTLE, fresh=True, again=seal.ask_new),
 )
 
 

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from esign.actions import checks, levels
 from esign.mail.message import Mailbox
 from esign.web.office.call import Call
+from esign.web.office.seal import hand
 
 STEPS = (
     ("/server/address", "Address", "Where links lead"),
@@ -44,10 +45,16 @@ async def send_mail(call: Call) -> Response:
 
 
 async def show_seal(call: Call) -> Response:
-    return shown(call, "server_seal", seal=checks.seal_state(call.runtime), found=None)
+    return await seal_step(call, None)
 
 
 async def try_seal(call: Call) -> Response:
     call.tries.count("test seal", call.signed.user.id, call.origin.ip)
     found = await checks.try_seal(call.runtime, call.signed.organisation)
-    return shown(call, "server_seal", seal=checks.seal_state(call.runtime), found=found)
+    return await seal_step(call, found)
+
+
+async def seal_step(call: Call, found: checks.Found | None) -> Response:
+    told = [notice.sentence for notice in call.runtime.keyring.authority.notices]
+    state = checks.seal_state(call.runtime)
+    return shown(call, "server_seal", seal=state, found=found, notices=told, hand=await hand(call))

@@ -58,6 +58,9 @@ DONE: Mapping[str, str] = {
     "settings": "The settings are saved.",
     "logo": "The logo is saved. It is shown from now on.",
     "logo-removed": "The logo is removed. Your initials stand for you again.",
+    "seal-uploaded": "Documents are sealed with the uploaded certificate from now on.",
+    "seal-back": "Documents are sealed with the certificate made here again.",
+    "seal-new": "A new certificate is made. Documents are sealed with it from now on.",
     "delivered": "Sent, and the program has taken it.",
     "delivery-failed": "Sent, but the program has not taken it.",
 }

@@ -1,0 +1,74 @@
+"""A seal that somebody sends by a form: one PKCS#12 file, or whichever PEM files hold its key and certificates."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from esign.authority import bundle, pem
+from esign.authority.checks import AuthorityError, Material, Source
+
+ANOTHER = "choose another one"
+LARGEST = 2**20  # a chain of ten certificates has 30 kB
+
+
+def opened(files: Sequence[tuple[str, bytes]], passphrase: str | None) -> tuple[Material, Source]:
+    """`files` by their names; raises `AuthorityError`."""
+    bundles, texts = [], []
+    for name, content in files:
+        if len(content) > LARGEST:
+            raise AuthorityError(f"{name} is too large for a key or a certificate; {ANOTHER}.")
+        if (certificate := _bare(content)) is not None:
+            texts.append((name, certificate.public_bytes(Encoding.PEM)))
+        elif content[:1] == b"\x30":
+            bundles.append((name, content))
+        elif b"-----BEGIN " in content:
+            texts.append((name, content + b"\n"))
+        else:
+            raise AuthorityError(
+                f"{name} is neither a PKCS#12 file (.p12 or .pfx) nor key or certificate in PEM; {ANOTHER}."
+            )
+    if len(bundles) > 1:
+        raise AuthorityError(f"{bundles[0][0]} and {bundles[1][0]} hold a seal each; choose one of them.")
+    return _of_bundle(bundles[0], texts, passphrase) if bundles else _of_texts(texts, passphrase)
+
+
+def _bare(content: bytes) -> x509.Certificate | None:
+    """A certificate as its issuer may send it, in DER."""
+    try:
+        return x509.load_der_x509_certificate(content)
+    except ValueError:
+        return None
+
+
+def _of_bundle(
+    one: tuple[str, bytes], texts: Sequence[tuple[str, bytes]], passphrase: str | None
+) -> tuple[Material, Source]:
+    """Certificates that came beside it may complete its chain."""
+    name, content = one
+    source = Source(name, name, "the passphrase", ANOTHER)
+    material = bundle.opened(content, passphrase, source)
+    beside = tuple(
+        certificate
+        for text_name, text in texts
+        for certificate in pem.certificates_in(text, replace(source, certificate=text_name))
+    )
+    return replace(material, others=(*material.others, *beside)), source
+
+
+def _of_texts(texts: Sequence[tuple[str, bytes]], passphrase: str | None) -> tuple[Material, Source]:
+    whole = b"".join(text for _, text in texts)
+    keys = [name for name, text in texts if pem.KEY.search(text)]
+    certificates = [name for name, text in texts if b"-----BEGIN CERTIFICATE-----" in text]
+    if len(keys) > 1:
+        raise AuthorityError(f"{keys[0]} and {keys[1]} hold a key each; choose one of them.")
+    names = ", ".join(name for name, _ in texts)
+    if not keys:
+        raise AuthorityError(f"{names} holds no private key; choose the file of the key together with it.")
+    if not certificates:
+        raise AuthorityError(
+            f"{names} holds no certificate; choose the file of the certificate together with it."
+        )
+    source = Source(keys[0], " and ".join(certificates), "the passphrase", ANOTHER)
+    return pem.opened(whole, whole, passphrase, source), source
