@@ -60,6 +60,7 @@ def _checked(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStam
         causes = response["status"]["fail_info"].native
         raise Unusable(f"it refused: {', '.join(sorted(causes)) or status}".replace("_", " "))
     content = response["time_stamp_token"]
+    token: bytes = content.dump()  # as it came: once looked into, asn1crypto encodes it anew, at great length
     if content["content_type"].native != "signed_data":
         raise Unusable(NONE)
     signed = content["content"]
@@ -73,7 +74,6 @@ def _checked(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStam
     at: datetime = info["gen_time"].native
     _may_stamp(certificate, at, now)
     _is_signed(signer_info, stated, certificate)
-    token: bytes = content.dump()
     if len(token) > LARGEST:
         raise Unusable(f"its time stamp has more than {LARGEST:,} bytes")
     return TimeStamp(token, int(at.timestamp() * 1000), _name(certificate.subject))
@@ -125,6 +125,7 @@ def _is_signed(signer_info: cms.SignerInfo, stated: bytes, certificate: x509.Cer
     """By the key of this certificate, over what it states; the signature names the certificate, too."""
     name = signer_info["digest_algorithm"]["algorithm"].native
     _digest(name)
+    over = signer_info["signed_attrs"].untag().dump()  # before it is looked into, as above
     attributes = {each["type"].native: each["values"] for each in signer_info["signed_attrs"]}
     if attributes["content_type"][0].native != "tst_info":
         raise Unusable(NONE)
@@ -134,7 +135,6 @@ def _is_signed(signer_info: cms.SignerInfo, stated: bytes, certificate: x509.Cer
         raise Unusable("its time stamp names another certificate")
     key = load_der_public_key(certificate.public_key.dump())
     signature = signer_info["signature"].native
-    over = signer_info["signed_attrs"].untag().dump()
     try:
         _verify(key, signer_info["signature_algorithm"], signature, over, name)
     except InvalidSignature as error:
