@@ -5,12 +5,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from esign import authority
+from esign import asking, authority
 from esign.clock import SystemClock
 from esign.config import Config
 from esign.core.errors import Problem
-from esign.pdf.verification import DocumentTimestamp, Signature, Timestamp, Verification
-from esign.pdf.workers import Workers
+from esign.net import Outbound, Rules
+from esign.pdf.verification import DocumentTimestamp, Signature, Source, Timestamp, Verification
+from esign.pdf.workers import WorkerFailed, Workers
 
 Judge = Callable[[bytes], Awaitable[Verification]]
 
@@ -19,10 +20,12 @@ class Unreadable(Exception):
     """The file, or a certificate to trust, cannot be read."""
 
 
-async def verify_file(config: Config, pdf: Path, trust: tuple[Path, ...]) -> Verification:
+async def verify_file(
+    config: Config, pdf: Path, trust: tuple[Path, ...], online: bool = False
+) -> Verification:
     """Raises Unreadable."""
     content = read(pdf)
-    async with judging(config, trust) as judge:
+    async with judging(config, trust, online) as judge:
         try:
             return await judge(content)
         except Problem as problem:
@@ -30,18 +33,36 @@ async def verify_file(config: Config, pdf: Path, trust: tuple[Path, ...]) -> Ver
 
 
 @asynccontextmanager
-async def judging(config: Config, trust: tuple[Path, ...] = ()) -> AsyncIterator[Judge]:
+async def judging(config: Config, trust: tuple[Path, ...] = (), online: bool = False) -> AsyncIterator[Judge]:
     """Trusts this installation's authority, as far as there is one, the roots of the configuration and those given.
 
     Raises Unreadable.
     """
     roots = trusted(config, trust)
     own = authority.known_roots(config.storage.data_dir, authority.given(config.seal))
-    workers = Workers()
+    workers, clock = Workers(), SystemClock()
+    hosts = config.webhooks
+    http = Outbound(Rules(hosts.allow_hosts, hosts.allow_private), clock)
+
+    async def judge(content: bytes) -> Verification:
+        now = clock.now()
+        fetched = await fetch(http, workers, content, (*roots, *own)) if online else None
+        return await workers.verify(content, roots, now, own, fetched)
+
     try:
-        yield lambda content: workers.verify(content, roots, SystemClock().now(), own)
+        yield judge
     finally:
         await workers.close()
+        await http.close()
+
+
+async def fetch(http: Outbound, workers: Workers, content: bytes, roots: tuple[bytes, ...]) -> list[bytes]:
+    """What the issuers of the certificates say; nothing of a file that no worker can open."""
+    try:
+        found = await workers.ask("sources", list[Source], content, roots, SystemClock().now())
+    except WorkerFailed:
+        return []
+    return await asking.ask(http, found)
 
 
 def trusted(config: Config, given: tuple[Path, ...]) -> tuple[bytes, ...]:

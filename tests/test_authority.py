@@ -319,7 +319,8 @@ def test_a_place_without_certificate_is_named(
 def test_the_system_s_store_is_what_openssl_would_trust(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "roots.pem").write_bytes(pem(ROOT))
+    odd = b"-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n"
+    (tmp_path / "roots.pem").write_bytes(b"Of this machine\n" + odd + pem(ROOT))
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "roots.pem"))
     assert authority.trusted_roots(["system"]) == (ROOT.der,)
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none"))

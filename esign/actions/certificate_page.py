@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from esign.actions.device import in_words
+from esign.actions.device import parts
 from esign.actions.drawing import ink_of
 from esign.core import lifecycle
 from esign.core.account import Organisation
 from esign.core.audit import Entry
 from esign.core.credential import TEST_MARK
-from esign.core.document import Document, Ink, Mode, Recipient, RecipientStatus
+from esign.core.document import INVITED, Document, Ink, Mode, Recipient, RecipientStatus
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import choose
 
@@ -38,6 +38,7 @@ def facts(
     def local(at: Instant | None) -> str | None:
         return None if at is None else to_datetime(at).astimezone(zone).isoformat()
 
+    names = {recipient.id: recipient.name for recipient in document.recipients}
     return {
         "schema": 1,
         "paper": "a4",
@@ -51,11 +52,8 @@ def facts(
         },
         "document": of_document(document, organisation, now, local),
         "files": {"uploaded_sha256": document.file.uploaded, "prepared_sha256": document.file.prepared},
-        "recipients": [
-            of_recipient(recipient, pictures, has_shown(recipient, trail), local)
-            for recipient in document.recipients
-        ],
-        "audit": [of_entry(line, local) for line in trail],
+        "recipients": [of_recipient(recipient, pictures, trail, local) for recipient in document.recipients],
+        "audit": [of_entry(line, local, names) for line in trail],
         "chain": {"entries": len(trail), "head": trail[-1].hash.hex()},
         **({"watermark": TEST_MARK} if document.mode is Mode.TEST else {}),
     }
@@ -103,7 +101,7 @@ def status_word(recipient: Recipient) -> str:
 
 
 def of_recipient(
-    recipient: Recipient, pictures: Mapping[str, bytes], shown_code: bool, local: Local
+    recipient: Recipient, pictures: Mapping[str, bytes], trail: list[Entry], local: Local
 ) -> dict[str, Any]:
     shown = recipient.ink or next(
         (f.value for f in recipient.fields if f.type == "signature" and isinstance(f.value, Ink)), None
@@ -115,9 +113,9 @@ def of_recipient(
         "email": recipient.email,
         "role": recipient.role.value,
         "status": status,
-        "authentication": {"method": recipient.authentication, "result": "passed" if shown_code else "none"},
+        "authentication": of_authentication(recipient, trail) if recipient.role in INVITED else None,
         "ip": recipient.origin.ip,
-        "device": in_words(recipient.origin.user_agent),
+        "device": of_device(recipient.origin.user_agent),
         "consent": recipient.consent.split(" ")[0] if recipient.consent else None,
         "sent_at": local(recipient.sent_at),
         "viewed_at": local(recipient.viewed_at),
@@ -126,12 +124,33 @@ def of_recipient(
     }
 
 
-def of_entry(line: Entry, local: Local) -> dict[str, Any]:
+def of_authentication(recipient: Recipient, trail: list[Entry]) -> dict[str, Any]:
+    """`handed`: the sender had a link too, so that it says less of who came by it."""
+    shown, handed = has_shown(recipient, trail), was_handed(recipient, trail)
+    return {
+        "method": recipient.authentication,
+        "result": "passed" if shown else "none",
+        "handed": handed,
+    }
+
+
+def was_handed(recipient: Recipient, trail: list[Entry]) -> bool:
+    return any(line.type == "link.issued" and line.recipient_id == recipient.id for line in trail)
+
+
+def of_device(user_agent: str | None) -> dict[str, str | None] | None:
+    """Its parts, put together in the page's language; never the raw text."""
+    if not user_agent:
+        return None
+    browser, system = parts(user_agent)
+    return {"browser": browser, "system": system}
+
+
+def of_entry(line: Entry, local: Local, names: Mapping[str, str]) -> dict[str, Any]:
     personal = line.personal or {}
     detail = personal.get("detail") or {}
     name = (personal.get("actor") or {}).get("name")
-    if line.actor_kind == "api_key":
-        name = f"API key {name}"
+    whom = names.get(line.recipient_id or "") if line.recipient_id != line.actor_id else None
     return {
         "seq": line.seq,
         "at": local(line.at),
@@ -140,19 +159,18 @@ def of_entry(line: Entry, local: Local) -> dict[str, Any]:
         "ip": personal.get("ip"),
         **({"word": f"recipient.{line.data['act']}"} if "act" in line.data else {}),
         **({"method": line.data["method"]} if "result" in line.data else {}),
-        "note": detail.get("email")
-        or detail.get("reason")
-        or new_address(detail)
-        or removed_words(line.data),
+        **({"changed": changed} if (changed := of_file(line.data)) else {}),
+        "note": detail.get("email") or detail.get("reason") or correction(detail) or whom,
         "hash": line.hash.hex(),
     }
 
 
-def new_address(detail: Mapping[str, Any]) -> str | None:
-    """Where a corrected recipient is reached now."""
-    return detail["new"]["email"] if "new" in detail else None
+def correction(detail: Mapping[str, Any]) -> str | None:
+    """What a corrected recipient is called and where they are reached now, as far as it is new."""
+    old, new = detail.get("old") or {}, detail.get("new") or {}
+    return " · ".join(new[part] for part in ("name", "email") if part in new and new[part] != old.get(part))
 
 
-def removed_words(data: Mapping[str, Any]) -> str | None:
-    """What normalising dropped from the uploaded file."""
-    return ", ".join(data["removed"]) if data.get("removed") else None
+def of_file(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What normalising did to the uploaded file."""
+    return {name: data[name] for name in ("repaired", "removed") if data.get(name)}

@@ -22,12 +22,17 @@ SYSTEMS = (
 )
 
 
+def parts(user_agent: str) -> tuple[str | None, str | None]:
+    """The browser with its version, and the system, as far as they are known."""
+    browser = next((f"{name} {hit[1]}" for name, form in BROWSERS if (hit := form.search(user_agent))), None)
+    return browser, next((name for name, form in SYSTEMS if form.search(user_agent)), None)
+
+
 def in_words(user_agent: str | None) -> str | None:
     """None where nothing is known; never the raw text."""
     if not user_agent:
         return None
-    browser = next((f"{name} {hit[1]}" for name, form in BROWSERS if (hit := form.search(user_agent))), None)
-    system = next((name for name, form in SYSTEMS if form.search(user_agent)), None)
+    browser, system = parts(user_agent)
     if browser and system:
         return f"{browser} on {system}"
     return browser or system or "Other device"

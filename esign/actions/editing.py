@@ -12,7 +12,7 @@ from esign.core import editing
 from esign.core.audit import Entry
 from esign.core.correcting import CORRECTED, correct
 from esign.core.document import Actor, Document, Origin, Recipient, Status
-from esign.core.errors import Detail, Problem
+from esign.core.errors import Problem
 from esign.core.instant import MINUTE, Instant, Millis
 from esign.core.outcome import Event, Outcome
 from esign.core.usage import Usage
@@ -184,7 +184,8 @@ async def change_recipient(
     current = await get(runtime, asking.owner, asking.document_id)
     decide(current)  # what the state refuses comes before what cannot be printed
     if current.status is Status.SENT:
-        await check_printable(runtime, members)
+        texts = {f"/{name}": str(members[name]) for name in CORRECTED & members.keys()}
+        await printing.check(runtime, texts)
     found = find_own(asking.owner, asking.document_id)
     result: Recipient = await transition(runtime, found, decide, keep, saving(recipient_id))
     return result
@@ -213,15 +214,3 @@ def saving(recipient_id: str) -> Save:
         return (await outcomes.save(tx, outcome, before, vault, now)).recipient(recipient_id)
 
     return save
-
-
-async def check_printable(runtime: Runtime, members: Mapping[str, Any]) -> None:
-    """Refuse a corrected text that the certificate page could not show."""
-    texts = {name: str(members[name]) for name in CORRECTED & members.keys()}
-    missing = await printing.unprintable(runtime, list(texts.values()))
-    if details := [
-        Detail(f"/{name}", f"No font at hand can print {shown}.", "format")
-        for name, text in texts.items()
-        if (shown := printing.undrawn(text, missing))
-    ]:
-        raise Problem("invalid_request", details=details)

@@ -5,7 +5,7 @@ A mailed or printed link opens a page on which a password is chosen; only sendin
 
 from dataclasses import dataclass, replace
 
-from esign.actions import notices
+from esign.actions import notices, printing
 from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import Instant
@@ -141,8 +141,12 @@ class Founder:
 
 
 async def found(runtime: Runtime, token: str, given: Founder) -> User:
-    """The owner of the organisation that is here already; raises `not_found` where the link was used meanwhile."""
+    """The owner of the organisation that is here already; raises `not_found` where the link was used meanwhile.
+
+    Raises `invalid_request` for a name of the organisation that cannot be printed.
+    """
     now = runtime.clock.now()
+    await printing.check(runtime, {"/organisation": given.organisation})
     user = new_user(given.email, given.name, now, await runtime.passwords.hash(given.password))
 
     async def write(tx: Transaction) -> None:

@@ -1,6 +1,6 @@
 """Whether what people wrote can be printed, asked while they can still change it: never a box, never a cut text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from unicodedata import normalize
 
 from esign.actions.drawing import drawn_field
@@ -22,7 +22,7 @@ async def problems(runtime: Runtime, document: Document) -> list[Detail]:
     long = {id for recipient in document.recipients for id in await too_long(runtime, document, recipient)}
     return [
         *(
-            Detail(path, f"No font at hand can print {shown} of “{text[:80]}”.", "format")
+            Detail(path, f"No font at hand can print {shown} ({scripts(shown)}) of “{text[:80]}”.", "format")
             for path, text in found
             if (shown := undrawn(text, missing))
         ),
@@ -33,6 +33,17 @@ async def problems(runtime: Runtime, document: Document) -> list[Detail]:
             if field.id in long
         ),
     ]
+
+
+async def check(runtime: Runtime, texts: Mapping[str, str]) -> None:
+    """Refuse, by its JSON Pointer, a text that the certificate page could not show."""
+    missing = await unprintable(runtime, list(texts.values()))
+    if details := [
+        Detail(path, f"No font at hand can print {shown} ({scripts(shown)}).", "format")
+        for path, text in texts.items()
+        if (shown := undrawn(text, missing))
+    ]:
+        raise Problem("invalid_request", details=details)
 
 
 async def check_answers(runtime: Runtime, document: Document, recipient: Recipient) -> None:
@@ -66,6 +77,11 @@ def written_by(recipient: Recipient) -> Iterator[tuple[str, str]]:
 def undrawn(text: str, missing: set[str]) -> str:
     """The characters of `text`, as they are set (NFC), that are among the missing ones."""
     return " ".join(sorted(missing.intersection(normalize("NFC", text)))) if missing else ""
+
+
+def scripts(shown: str) -> str:
+    """Those of what `undrawn` gives."""
+    return ", ".join(dict.fromkeys(glyphs.script(character) for character in shown.split()))
 
 
 async def unprintable(runtime: Runtime, texts: Sequence[str]) -> set[str]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from esign.actions import printing
 from esign.actions.documents import Owner
 from esign.actions.transition import Keep
 from esign.config import Config
@@ -58,6 +59,8 @@ async def change(
     if wanted.get("reminders") is not None:
         wanted["reminders"] = replace(Reminders(**config.reminders.model_dump()), **wanted["reminders"])
     check_origins(config, wanted.get("embed_origins", ()))
+    if "name" in wanted:
+        await printing.check(runtime, {"/organisationName": wanted["name"]})
 
     async def write(tx: Transaction) -> Settings:
         before = await accounts.get_organisation(tx, owner.organisation_id)

@@ -1,17 +1,21 @@
 """The authorities of others that the configuration trusts, read from files, folders and the system's store."""
 
+import re
 import ssl
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.utils import CryptographyDeprecationWarning
 
 from esign.authority import files
 from esign.authority.checks import AuthorityError
 
 ENDINGS = (".pem", ".crt", ".cer", ".der")
 PEM = b"-----BEGIN CERTIFICATE-----"
+BLOCK = re.compile(PEM + rb".+?-----END CERTIFICATE-----", re.DOTALL)
 
 
 def trusted_roots(places: Iterable[Path | str]) -> tuple[bytes, ...]:
@@ -27,14 +31,18 @@ def trusted_roots(places: Iterable[Path | str]) -> tuple[bytes, ...]:
 
 
 def _of_path(path: Path) -> list[bytes]:
+    return [root for file in _files(path) for root in _of_file(file)]
+
+
+def _files(path: Path) -> list[Path]:
     if not path.is_dir():
-        return _of_file(path)
+        return [path]
     named = sorted(entry for entry in path.iterdir() if entry.suffix.lower() in ENDINGS and entry.is_file())
     if not named:
         raise AuthorityError(
             f"{path} holds no certificate; put root certificates ({', '.join(ENDINGS)}) into it."
         )
-    return [root for entry in named for root in _of_file(entry)]
+    return named
 
 
 def _of_file(path: Path) -> list[bytes]:
@@ -52,12 +60,21 @@ def _of_file(path: Path) -> list[bytes]:
 
 
 def _of_system() -> list[bytes]:
-    """What OpenSSL would trust: its file of roots, or else its folder of them."""
+    """What OpenSSL would trust: its file of roots, or else its folder of them, without those that cannot be read."""
     paths = ssl.get_default_verify_paths()
-    if paths.cafile:
-        return _of_file(Path(paths.cafile))
-    if paths.capath:
-        return _of_path(Path(paths.capath))
-    raise AuthorityError(
-        "This machine has no trust store; install its ca-certificates, or leave “system” out of seal.trust."
-    )
+    place = paths.cafile or paths.capath
+    if place is None:
+        raise AuthorityError(
+            "This machine has no trust store; install its ca-certificates, or leave “system” out of seal.trust."
+        )
+    blocks = [block for file in _files(Path(place)) for block in BLOCK.findall(files.read(file))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CryptographyDeprecationWarning)
+        return [der for block in blocks if (der := _loaded(block)) is not None]
+
+
+def _loaded(block: bytes) -> bytes | None:
+    try:
+        return x509.load_pem_x509_certificate(block).public_bytes(Encoding.DER)
+    except ValueError:
+        return None

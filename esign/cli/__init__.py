@@ -60,16 +60,22 @@ def demo(into: Path | None, leave: bool, webhook: str | None) -> None:
 @click.option(
     "--trust", type=click.Path(path_type=Path), multiple=True, help="A root certificate, or a folder of them."
 )
+@click.option(
+    "--online", is_flag=True, help="Ask the issuers of the certificates whether these were revoked."
+)
 @with_config
-def verify(pdf: Path, as_json: bool, trust: tuple[Path, ...], file: Path | None) -> None:
-    """Check the signatures of a PDF; 0 only for "valid"."""
+def verify(pdf: Path, as_json: bool, trust: tuple[Path, ...], online: bool, file: Path | None) -> None:
+    """Check the signatures of a PDF; 0 only for "valid".
+
+    Nobody is asked about it without --online.
+    """
     config = configured(file)
 
     async def work() -> int:
         from esign.verifying import Unreadable, show, verify_file
 
         try:
-            verification = await verify_file(config, pdf, trust)
+            verification = await verify_file(config, pdf, trust, online)
         except Unreadable as error:
             stop(USAGE, str(error))
         click.echo(show(verification, as_json))

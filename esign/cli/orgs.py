@@ -1,5 +1,6 @@
 """`esign orgs`: the organisations of the installation."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -15,6 +16,13 @@ def orgs() -> None:
     """Organisations; most installations have one."""
 
 
+def undrawn(name: str, font_paths: Iterable[Path]) -> list[str]:
+    """What the certificate page of its documents could not show."""
+    from esign.pdf import glyphs
+
+    return glyphs.missing_with_system([name], [str(path) for path in font_paths])
+
+
 @orgs.command("create")
 @click.option("--name", required=True, help="What signers and mails call it.")
 @click.option("--plan", type=click.Choice(PLANS), help="That of the configuration if left out.")
@@ -24,6 +32,8 @@ def create_org(name: str, plan: str | None, file: Path | None) -> None:
     if not 1 <= len(name.strip()) <= 200 or not name.isprintable():
         raise click.BadParameter("give a name of 1 to 200 characters", param_hint="--name")
     config = configured(file)
+    if missing := undrawn(name, config.seal.font_paths):
+        raise click.BadParameter(f"no font at hand can print {' '.join(missing)}", param_hint="--name")
 
     async def work() -> None:
         from esign.actions import accounts

@@ -1,4 +1,4 @@
-"""Posting to an address that somebody else chose: only where the rules let it."""
+"""Asking an address that somebody else chose: only where the rules let it."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from esign.clock import Clock
 from esign.core.errors import Problem
-from esign.net.answer import Answer, Refused
+from esign.net.answer import Answer, Failed, Refused
 from esign.net.gate import Gate, Resolve, look_up
-from esign.net.target import Rules
+from esign.net.target import Rules, Target
 from esign.net.zones import Reach
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ JUDGED = 1_000  # targets whose spelling is not taken apart again at each attemp
 
 
 class Outbound:
-    """The only way out for webhooks; `close` it at the end. Connections to a host are reused for a moment.
+    """The only way out for webhooks, and to where certificates point; `close` it at the end.
+
+    Connections to a host are reused for a moment.
 
     `resolve` gives every address of a name (OSError: there is none); `tls` replaces the system's trust store.
     """
@@ -57,15 +59,35 @@ class Outbound:
         connect_timeout: float = CONNECT,
     ) -> Answer:
         """One attempt, redirects not followed; seconds. Raises Refused or Failed."""
-        try:
-            target, reach = self._judged(url, plain_allowed=plain_allowed)
-        except Problem as problem:
-            raise Refused(f"address_refused: {problem.message}") from problem
+        target, reach = self._target(url, plain_allowed=plain_allowed)
         began = self._clock.monotonic()
         status, said, kept = await self._session(reach).post(
             target.url, body, headers, timeout, connect_timeout
         )
         return Answer(status, said, kept, round((self._clock.monotonic() - began) * 1_000))
+
+    async def fetch(self, url: str, question: bytes | None, headers: Mapping[str, str], most: int) -> bytes:
+        """What stands there, or what is answered to a question: at most so many bytes, plain http allowed.
+
+        What is fetched has to be signed by somebody, so that nothing depends on the way. Raises Refused or Failed.
+        """
+        target, reach = self._target(url, plain_allowed=True)
+        session = self._session(reach)
+        if question is None:
+            status, _, kept = await session.get(target.url, headers, ALL_OF_IT, CONNECT, most + 1)
+        else:
+            status, _, kept = await session.post(target.url, question, headers, ALL_OF_IT, CONNECT, most + 1)
+        if status != 200:
+            raise Failed(f"status: the answer is {status}")
+        if len(kept) > most:
+            raise Failed("too_long: there is more than anybody would read")
+        return kept
+
+    def _target(self, url: str, *, plain_allowed: bool) -> tuple[Target, Reach]:
+        try:
+            return self._judged(url, plain_allowed=plain_allowed)
+        except Problem as problem:
+            raise Refused(f"address_refused: {problem.message}") from problem
 
     async def close(self) -> None:
         sessions = list(self._sessions.values())

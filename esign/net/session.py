@@ -68,6 +68,20 @@ class Session:
             raise _failure(error) from error
         return response.status, {name.lower(): value for name, value in response.headers.items()}, kept
 
+    async def get(
+        self, url: str, headers: Mapping[str, str], timeout: float, connect_timeout: float, most: int
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """The same without a body to send."""
+        limits = aiohttp.ClientTimeout(timeout, connect_timeout, ceil_threshold=NO_ROUNDING)
+        try:
+            async with self._client.get(
+                URL(url, encoded=True), headers=headers, allow_redirects=False, timeout=limits
+            ) as response:
+                kept = await _beginning(response, most)
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise _failure(error) from error
+        return response.status, {name.lower(): value for name, value in response.headers.items()}, kept
+
     async def close(self) -> None:
         await self._client.close()
 

@@ -4,18 +4,10 @@ import io
 from dataclasses import dataclass
 
 import pikepdf
-from pikepdf import Name
 
-from esign.pdf import overlay, stamp
+from esign.pdf import claims, overlay, stamp, tags
 from esign.pdf import page as pages
 from esign.pdf.order import SealOrder
-
-# Claims that hold no longer once values and pages have been added: PDF/A, PDF/UA, PDF/X.
-CLAIMS = (
-    "{http://www.aiim.org/pdfa/ns/id/}",
-    "{http://www.aiim.org/pdfua/ns/id/}",
-    "{http://www.npes.org/pdfx/ns/id/}",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +28,10 @@ def assemble(order: SealOrder, certificate_pdf: bytes, watermark: str | None) ->
         drawn, numbers = overlay.draw(
             order.fields, sizes, order.now, lang=lang, watermark=watermark, font_paths=order.font_paths
         )
+        tags.drop_broken(pdf)
         stamp.stamp(pdf, {number: (drawn, index) for index, number in enumerate(numbers)})
         added = stamp.append(pdf, certificate_pdf)
-        _untag(pdf, len(views))
-        _drop_claims(pdf)
+        claims.drop(pdf)  # of files prepared before that was done at the door
         result = io.BytesIO()
         pdf.save(result, min_version="1.7")
         return Revision(result.getvalue(), len(views), added)
-
-
-def _untag(pdf: pikepdf.Pdf, first: int) -> None:
-    """Take the numbers into the certificate's structure tree off its pages: that tree stays behind."""
-    for page in pdf.pages[first:]:
-        for tagged in (page.obj, *page.obj.get(Name.Annots, [])):
-            for key in (Name.StructParents, Name.StructParent, Name.Tabs):
-                if key in tagged:
-                    del tagged[key]
-
-
-def _drop_claims(pdf: pikepdf.Pdf) -> None:
-    """The sealed file is none of what its source may have claimed to be."""
-    if Name.Metadata not in pdf.Root:
-        return
-    with pdf.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False) as metadata:
-        for key in [key for key in metadata if key.startswith(CLAIMS)]:
-            del metadata[key]

@@ -68,7 +68,39 @@ def _dressed(facts: Mapping[str, Any], font_paths: tuple[str, ...]) -> dict[str,
     """The certificate's facts with the words of their language and the code for the address."""
     words = labels(facts.get("lang") or "en", font_paths)
     verify = {**facts["verify"], "qr_svg": qr(facts["verify"]["url"])}
-    return {**facts, "labels": words, "lang": words["lang"], "verify": verify}
+    return _spelt({**facts, "labels": words, "lang": words["lang"], "verify": verify}, font_paths)
+
+
+def _spelt(facts: dict[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]:
+    """With what nobody could be asked about when the document was sent in characters that can be drawn.
+
+    Names of API keys and of members who acted later, names in certificates: no seal waits for their fonts.
+    """
+    seal, audit = facts.get("seal"), facts["audit"]
+    texts = [text for line in audit for text in (line["actor"]["name"], line["note"]) if text]
+    left = glyphs.missing_with_system([*texts, *_named(seal)], font_paths)
+    if not left:
+        return facts
+
+    def spelt(text: str | None) -> str | None:
+        return glyphs.spelt(text, left) if text else text
+
+    lines = [
+        {
+            **line,
+            "actor": {**line["actor"], "name": spelt(line["actor"]["name"])},
+            "note": spelt(line["note"]),
+        }
+        for line in audit
+    ]
+    if seal:
+        time = {**seal["time"], "authority": spelt(seal["time"].get("authority"))}
+        seal = {**seal, "subject": spelt(seal["subject"]), "time": time}
+    return {**facts, "seal": seal, "audit": lines}
+
+
+def _named(seal: Mapping[str, Any] | None) -> list[str]:
+    return [seal["subject"], seal["time"].get("authority") or ""] if seal else []
 
 
 def draw(facts: Mapping[str, Any], kind: Kind, now: Instant, font_paths: Sequence[str] = ()) -> bytes:

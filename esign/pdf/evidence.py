@@ -1,6 +1,7 @@
 """What speaks for certificates besides their dates: who is trusted, and proofs of revocation in the file or fetched."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -50,8 +51,7 @@ def gather(
     reader: PdfFileReader,
     signed: Iterable[cms.SignedData],
     roots: Sequence[bytes],
-    fetched: Sequence[bytes],
-    asked: bool,
+    fetched: Sequence[bytes] | None,
 ) -> Evidence:
     """All that lies in the file, and what was fetched; what is damaged proves nothing and is left out."""
     kept = [*_streams(reader, "/OCSPs", ocsp.OCSPResponse), *_streams(reader, "/CRLs", crl.CertificateList)]
@@ -59,21 +59,23 @@ def gather(
     return Evidence(
         tuple(x509.Certificate.load(root) for root in dict.fromkeys(roots)),
         tuple(_streams(reader, "/Certs", x509.Certificate)),
-        (*map(_read, fetched), *kept[:MOST], *inside[:MOST]),
-        asked,
+        (*_read(fetched or ()), *kept[:MOST], *inside[:MOST]),
+        fetched is not None,
     )
 
 
-def _read(proof: bytes) -> Proof:
-    """Of what was fetched, which was looked at before."""
-    try:
-        answer: ocsp.OCSPResponse = ocsp.OCSPResponse.load(proof)
-        if answer["response_status"].native == "successful":
-            return answer
-    except ValueError:
-        pass
-    listed: crl.CertificateList = crl.CertificateList.load(proof)
-    return listed
+def _read(proofs: Iterable[bytes]) -> Iterator[Proof]:
+    """Of what was fetched whatever is a proof: anything may stand where a certificate points."""
+    for proof in proofs:
+        with suppress(*BROKEN):
+            answer: ocsp.OCSPResponse = ocsp.OCSPResponse.load(proof)
+            if answer["response_status"].native == "successful":
+                yield answer
+                continue
+        with suppress(*BROKEN):
+            listed: crl.CertificateList = crl.CertificateList.load(proof)
+            if listed.issuer:
+                yield listed
 
 
 def _streams(reader: PdfFileReader, name: str, kind: Any) -> Iterator[Any]:
@@ -85,7 +87,9 @@ def _streams(reader: PdfFileReader, name: str, kind: Any) -> Iterator[Any]:
     for entry in entries:
         try:
             found = kind.load(entry.get_object().data)
-            found.native  # noqa: B018  # asn1crypto parses, and complains, only when asked
+            bytes(
+                found.dump(force=kind is x509.Certificate)
+            )  # asn1crypto complains only when it has to parse
         except BROKEN:
             continue
         yield found

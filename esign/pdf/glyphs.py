@@ -32,6 +32,9 @@ FREE: Ranges = (
 )
 
 
+SCRIPTS = {"CJK": "Chinese", "HANGUL": "Korean", "HIRAGANA": "Japanese", "KATAKANA": "Japanese"}
+
+
 @cache
 def _shipped() -> Ranges:
     table = json.loads((FONTS / "coverage.json").read_text())
@@ -51,6 +54,20 @@ def _wanted(texts: Iterable[str]) -> set[str]:
 def missing(texts: Iterable[str]) -> list[str]:
     """The characters no shipped font can draw, each once and sorted; none means that all can be printed."""
     return sorted(c for c in _wanted(texts) if not _holds(_shipped(), c))
+
+
+def script(character: str) -> str:
+    """What a character belongs to, by its Unicode name: `Tamil`, `Chinese`; `symbol` for what is no letter."""
+    if unicodedata.category(character)[0] not in "LM":
+        return "symbol"
+    name = unicodedata.name(character, "unknown").split()[0].split("-")[0]
+    return SCRIPTS.get(name, name.capitalize())
+
+
+def spelt(text: str, left: Iterable[str]) -> str:
+    """The text with the characters that no font can draw as their numbers in Unicode."""
+    numbers = {ord(c): f"[U+{ord(c):04X}]" for c in left}
+    return unicodedata.normalize("NFC", text).translate(numbers) if numbers else text
 
 
 def missing_with_system(texts: Iterable[str], font_paths: Sequence[str] = ()) -> list[str]:

@@ -20,6 +20,7 @@ REMOVALS = (
     "layer states",
     "alternate images",
     "metadata",
+    "conformance claims",
 )
 
 TOO_COMPLEX = (

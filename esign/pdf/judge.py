@@ -14,6 +14,7 @@ from pyhanko.sign.validation import EmbeddedPdfSignature, validate_pdf_signature
 from pyhanko.sign.validation.generic_cms import collect_timing_info
 from pyhanko.sign.validation.settings import KeyUsageConstraints
 from pyhanko.sign.validation.status import TimestampSignatureStatus
+from pyhanko_certvalidator.path import ValidationPath
 
 from esign.core.credential import TEST_MARK
 from esign.pdf import evidence, head, levels, place, reasons, revocation, stamps, trail
@@ -36,12 +37,16 @@ USAGE = KeyUsageConstraints(key_usage={"digital_signature", "non_repudiation"})
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One signature, the SHA-256 of the trusted certificate behind it, and the head that it vouches for."""
+    """One signature, the SHA-256 of the trusted certificate behind it, and the head that it vouches for.
+
+    `paths`: the chains of certificates to a trusted one, its own and that of its time stamp.
+    """
 
     result: Result
     told: Signature
     anchor: bytes | None = None
     head: AuditHead | None = None
+    paths: tuple[ValidationPath, ...] = ()
 
 
 def _timestamp(stamp: TimestampSignatureStatus | None, trusted: bool) -> Timestamp | None:
@@ -130,7 +135,8 @@ def _judged(
         "reasons": against + doubts + notes,
     }
     result: Result = "invalid" if against else "indeterminate" if doubts else "valid"
-    return Judged(result, told, anchor, vouched or None)
+    paths = (status.validation_path, finding.stamp.validation_path if finding.stamp else None)
+    return Judged(result, told, anchor, vouched or None, tuple(path for path in paths if path is not None))
 
 
 def _vouched(embedded: EmbeddedPdfSignature) -> AuditHead | Literal[False] | None:
@@ -168,8 +174,7 @@ class Case:
 
     roots: Sequence[bytes]
     own: Sequence[bytes]
-    fetched: Sequence[bytes]
-    asked: bool
+    fetched: Sequence[bytes] | None
     now: datetime
 
 
@@ -197,7 +202,7 @@ def judgements(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
     readable = [embedded for _, embedded in found if embedded is not None]
     kept = [embedded for embedded in readable if embedded.sig_object_type == "/DocTimeStamp"]
     signed = [embedded.signed_data for embedded in readable]
-    proofs = evidence.gather(reader, signed, (*case.roots, *case.own), case.fetched, case.asked)
+    proofs = evidence.gather(reader, signed, (*case.roots, *case.own), case.fetched)
     stamped = stamps.judged(kept, proofs, case.now)
     ours = frozenset(hashlib.sha256(root).digest() for root in case.own)
     judged: list[Judged] = []

@@ -17,7 +17,7 @@ from pikepdf import (
 )
 
 from esign.core.errors import Detail, Problem
-from esign.pdf import active, annotations
+from esign.pdf import active, annotations, claims, tags
 from esign.pdf import page as pages
 
 # What a document and a page may keep; everything else acts, hides or serves other programs.
@@ -92,7 +92,9 @@ def normalise(pdf: Pdf) -> set[str]:
     for page in pdf.pages:
         _keep_only(page.obj, PAGE)
         pages.settle(page, pages.view(page))
-    return removed | _fix_layers(pdf) | _drop_bad_metadata(pdf)
+    tags.drop_broken(pdf)
+    removed |= _fix_layers(pdf) | _drop_bad_metadata(pdf)
+    return removed | {"conformance claims"} if claims.drop(pdf) else removed
 
 
 def write(pdf: Pdf) -> bytes:

@@ -10,13 +10,15 @@ from pyhanko.sign.fields import enumerate_sig_fields
 from pyhanko.sign.validation import EmbeddedPdfSignature, PdfSignatureStatus, SignatureCoverageLevel
 from pyhanko.sign.validation.status import TimestampSignatureStatus
 
-from esign.pdf import revocation
+from esign.pdf import revocation, second
 from esign.pdf.naming import name
 from esign.pdf.revocation import Standing
 from esign.pdf.stamps import Stamp
 from esign.pdf.verification import (
     ADDED,
     CHANGED,
+    DAMAGED_ARCHIVE,
+    DAMAGED_STAMP,
     EXPIRED,
     MISMATCH,
     OUTSIDE,
@@ -108,9 +110,9 @@ def doubts(finding: Finding) -> list[str]:
             "Form values or a further signature were added after it was signed, and it does not vouch for them."
         )
     if finding.stamp is not None and not finding.stamp_holds:
-        reasons.append("Its time stamp is damaged, and proves no time.")
+        reasons.append(DAMAGED_STAMP)
     if not all(stamp.whole for stamp in finding.stamps):
-        reasons.append("A time stamp over the whole document is damaged.")
+        reasons.append(DAMAGED_ARCHIVE)
     return [*reasons, *_of_certificate(finding)]
 
 
@@ -172,10 +174,10 @@ def _added(finding: Finding) -> str | None:
     if status.coverage is not SignatureCoverageLevel.ENTIRE_REVISION:
         return OUTSIDE
     allowed = modification in ("lta_updates", "form_filling") and bool(status.docmdp_ok)
-    unsigned = modification == "lta_updates" and not _stamped_only(finding)
-    if not allowed or unsigned or not _ends_cleanly(finding.embedded):
+    if not allowed or not _ends_cleanly(finding.embedded):
         return ADDED
-    return None
+    archived = modification != "lta_updates" or (_stamped_only(finding) and _read_alike(finding.embedded))
+    return None if archived else ADDED
 
 
 def _stamped_only(finding: Finding) -> bool:
@@ -185,6 +187,13 @@ def _stamped_only(finding: Finding) -> bool:
     known = {name for name, _, _ in enumerate_sig_fields(signed)}
     later = {str(name) for name, _, _ in enumerate_sig_fields(embedded.reader) if name not in known}
     return later <= {stamp.field for stamp in finding.stamps if stamp.whole}
+
+
+def _read_alike(embedded: EmbeddedPdfSignature) -> bool:
+    """Whether readers that find their way through the file differently find the same pages."""
+    _, _, behind, length = embedded.byte_range
+    embedded.reader.stream.seek(0)
+    return second.agrees(embedded.reader.stream.read(), int(behind) + int(length))
 
 
 def _ends_cleanly(embedded: EmbeddedPdfSignature) -> bool:

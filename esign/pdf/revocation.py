@@ -43,7 +43,7 @@ def standing(path: ValidationPath | None, used: datetime, evidence: Evidence) ->
     """
     if path is None:
         return UNKNOWN
-    chain = list(path.iter_certs(include_root=False))
+    chain = list(path.iter_certs(include_root=False)) if evidence.proofs else []
     found = [asyncio.run(_one(certificate, path, used, evidence)) for certificate in chain]
     revoked = [one for one in found if one.state == "revoked"]
     if revoked:

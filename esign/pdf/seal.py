@@ -84,7 +84,7 @@ def _head(order: SealOrder) -> AuditHead:
 def _facts(order: SealOrder, key: cms.Key) -> dict[str, Any]:
     """The certificate's facts with the seal as it is about to be made."""
     planned = {"level": order.level, "subject": key.name, "sha256": key.sha256, "time": _time(order)}
-    return {**order.certificate, "seal": planned}
+    return {**order.certificate, "seal": planned, "attached": order.trail is not None}
 
 
 def _time(order: SealOrder) -> dict[str, Any]:

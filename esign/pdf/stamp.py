@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from pikepdf import Pdf
 
-from esign.pdf import content
+from esign.pdf import content, tags
 from esign.pdf import page as pages
 
 
@@ -30,7 +30,8 @@ def _lay(pdf: Pdf, number: int, drawing: Pdf, index: int) -> None:
     content.enclose(pdf, page)
     matrix = b" ".join(b"%.6f" % value for value in pages.view(page).cover(size.width, size.height))
     name = pages.place(pages.own_resources(page).XObject, form)
-    content.append(pdf, page, b"q %s cm %s Do Q\n" % (matrix, name))
+    before, after = tags.around(pdf, page)
+    content.append(pdf, page, b"%sq %s cm %s Do Q%s\n" % (before, matrix, name, after))
 
 
 def append(pdf: Pdf, addition: bytes) -> int:
@@ -38,5 +39,7 @@ def append(pdf: Pdf, addition: bytes) -> int:
     with Pdf.open(io.BytesIO(addition)) as further:
         for page in further.pages:
             pages.settle(page, pages.view(page))
+        count = len(pdf.pages)
         pdf.pages.extend(further.pages)
+        tags.join(pdf, further, count)
         return len(further.pages)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pyhanko.sign.validation import EmbeddedPdfSignature, SignatureCoverageLevel, validate_pdf_timestamp
+from pyhanko_certvalidator.path import ValidationPath
 
 from esign.pdf import place, revocation
 from esign.pdf.evidence import BROKEN, Evidence
@@ -25,6 +26,7 @@ class Stamp:
     whole: bool
     proves: datetime | None
     told: DocumentTimestamp
+    path: ValidationPath | None = None
 
 
 def judged(embedded: Iterable[EmbeddedPdfSignature], evidence: Evidence, now: datetime) -> list[Stamp]:
@@ -55,7 +57,9 @@ def _judged(embedded: EmbeddedPdfSignature, evidence: Evidence, at: datetime) ->
             "authority": name(status.signing_cert.subject),
         }
         proves = status.timestamp if trusted else None
-        return Stamp(str(embedded.field_name), embedded.signed_revision, whole, proves, told)
+        return Stamp(
+            str(embedded.field_name), embedded.signed_revision, whole, proves, told, status.validation_path
+        )
     except BROKEN:
         return broken(str(embedded.field_name), embedded.signed_revision)
 

@@ -1,5 +1,6 @@
 """The shape of a verification, as the contract gives it to clients (3.5): plain values, no PDF library."""
 
+from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 Result = Literal["valid", "invalid", "indeterminate", "unsigned"]
@@ -16,9 +17,23 @@ TRAIL = "The audit trail in the file does not lead to the entry that the seal na
 TOO_EARLY = "A time stamp proves that it was signed before its certificate was valid."
 UNREADABLE = "The signature is damaged and cannot be read."
 AGAINST = (CHANGED, MISMATCH, OUTSIDE, ADDED, TRAIL, TOO_EARLY, UNREADABLE)
+DAMAGED_STAMP = "Its time stamp is damaged, and proves no time."
+DAMAGED_ARCHIVE = "A time stamp over the whole document is damaged."
 EXPIRED = "The certificate expired on"  # how two of the doubts begin
 REVOKED = "was revoked on"
 OF_A_TEST = "Sealed with a test certificate: no legal effect."
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where it is said whether a certificate was revoked: an answer to `question` (OCSP), or a list where it is None.
+
+    One of the sources of a certificate (`of`, its SHA-256) is enough.
+    """
+
+    of: str
+    url: str
+    question: bytes | None
 
 
 class SignerCertificate(TypedDict):

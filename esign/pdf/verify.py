@@ -57,19 +57,18 @@ def verify(
     roots: Sequence[bytes],
     now: Instant,
     own: Sequence[bytes] = (),
-    fetched: Sequence[bytes] = (),
-    asked: bool = False,
+    fetched: Sequence[bytes] | None = None,
 ) -> Verification:
     """The verdict over all signatures, the worst deciding; valid needs every byte of the file under the signature.
 
     `roots` are DER certificates to trust, `own` those of this installation, trusted too: a signature under one of
     them that is not invalid makes `issuedHere` true. `fetched` are OCSP answers and revocation lists (DER) from the
-    sources of the certificates; where these were `asked`, what they leave open is a doubt. `documentId` is for the
+    sources of the certificates; where these were asked, what they leave open is a doubt. `documentId` is for the
     caller to fill in; `audit` is None in a file that is invalid. Raises `invalid_file` and `file_encrypted`; a damaged
     signature is a verdict, not an error.
     """
     pages = _pages(file)
-    judged, stamped = _all(file, Case(roots, own, fetched, asked, to_datetime(now)))
+    judged, stamped = _all(file, Case(roots, own, fetched, to_datetime(now)))
     results = {one.result for one in judged}
     worst: Result = next((result for result in WORST if result in results), "unsigned")
     return {

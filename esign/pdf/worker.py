@@ -20,6 +20,7 @@ TASKS: Mapping[str, str] = {
     "begin": "esign.pdf.seal:begin",
     "finish": "esign.pdf.seal:finish",
     "verify": "esign.pdf.verify:verify",
+    "sources": "esign.pdf.sources:sources",
     "reencode": "esign.pdf.picture:reencode",
     "logo": "esign.pdf.logo:redraw",
     "letters": "esign.pdf.letters:letters",

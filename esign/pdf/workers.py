@@ -17,6 +17,7 @@ from esign.pdf.inspection import TOO_COMPLEX, Blanks, Inspection, Letters, Limit
 from esign.pdf.order import Drawn, Sealed, SealOrder
 from esign.pdf.verification import Verification
 
+Ders = Sequence[bytes]
 log = logging.getLogger("esign.pdf")
 
 COMMAND = (sys.executable, "-I", "-m", "esign.pdf.worker")
@@ -27,8 +28,7 @@ ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 # What reading from or writing to a child raises when the child is no more, or is no longer itself.
 BROKEN = (frames.FrameError, asyncio.IncompleteReadError, ConnectionError)
 
-CHUNK = 256 * 1024
-TAIL = 4096
+CHUNK, TAIL = 256 * 1024, 4096
 
 
 class WorkerFailed(Exception):
@@ -78,10 +78,10 @@ class Workers:
         return cast(Inspection, await self._judge("inspect", Inspection, upload, limits))
 
     async def verify(
-        self, file: bytes, roots: Sequence[bytes], now: Instant, own: Sequence[bytes] = ()
+        self, file: bytes, roots: Ders, now: Instant, own: Ders = (), fetched: Ders | None = None
     ) -> Verification:
         """`esign.pdf.verify.verify`; a file that brings a worker down is refused as `invalid_file`."""
-        return cast(Verification, await self._judge("verify", Verification, file, roots, now, own))
+        return cast(Verification, await self._judge("verify", Verification, file, roots, now, own, fetched))
 
     async def reencode(self, image: bytes, task: Literal["reencode", "logo"] = "reencode") -> Picture:
         """`esign.pdf.picture.reencode`, or `logo.redraw`; what brings a worker down is refused as `invalid_file`."""

@@ -462,7 +462,6 @@ async def test_what_acts_is_dropped_and_named_and_the_rest_is_sealed(
         b"/JavaScript",
         b"/JS",
         b"/Launch",
-        b"/EmbeddedFile",
         b"/RichMedia",
         b"/OpenAction",
         b"/Encrypt",
@@ -470,7 +469,13 @@ async def test_what_acts_is_dropped_and_named_and_the_rest_is_sealed(
     ):
         assert trace not in sealed
     with pikepdf.open(io.BytesIO(sealed)) as pdf:
-        assert not pdf.attachments and not pdf.is_encrypted
+        assert list(pdf.attachments) == ["audit.json"] and not pdf.is_encrypted
+        held = [
+            item
+            for item in pdf.objects
+            if isinstance(item, pikepdf.Stream) and item.get("/Type") == "/EmbeddedFile"
+        ]
+        assert held == [pdf.Root.Names.EmbeddedFiles.Names[1].EF.F], "our own and no other"
     verdict = await site.runtime.pdf.verify(sealed, (), site.clock.now(), site.runtime.roots)
     assert verdict["result"] == "valid"
 

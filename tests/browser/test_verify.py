@@ -13,7 +13,7 @@ from tests.browser.furnished import signed_in
 from tests.browser.screens import SCREENS
 from tests.browser.stage import Stage, a_stage
 from tests.browser.test_office import clean
-from tests.pdf.others import signed
+from tests.pdf.others import signed, stamped
 from tests.pdf.sealing import a_pdf
 from tests.pki import a_seal, an_authority
 
@@ -49,6 +49,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
             "appointment-14-quay-street (1).pdf": sealed[:at] + b"/contents" + sealed[at + 9 :],
             "supplier-framework-osgood.pdf": first,
             "both.pdf": stage.do(signed(first, second, "Second")),
+            "archived.pdf": stage.do(stamped(sealed)),
             "minutes.pdf": a_pdf(),
             "holiday.pdf": b"\x89PNG\r\n",
         }
@@ -93,6 +94,7 @@ def test_from_the_code_on_the_certificate_page_to_every_verdict(
         ("appointment-14-quay-street (1).pdf", "Changed after it was sealed"),
         ("supplier-framework-osgood.pdf", "Unchanged, but by whom is not proved"),
         ("both.pdf", "Sealed, with later additions"),
+        ("archived.pdf", "Valid: nothing has changed"),
         ("minutes.pdf", "Not sealed"),
     ):
         page.get_by_role("link", name="Verify another").click()
@@ -100,7 +102,7 @@ def test_from_the_code_on_the_certificate_page_to_every_verdict(
         choose(page, desk.files[name])
         title(page, verdict)
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
-        shot(page, f"verify-{verdict.split(',')[0].lower().replace(' ', '-')}")
+        shot(page, f"verify-{name.partition('.')[0].replace(' ', '-')}")
         clean(page)
         fits(page)
 

@@ -9,6 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import aiosqlite
 import pypdf
 import pytest
 
@@ -20,6 +21,7 @@ from esign.jobs import probe, worker
 from esign.pdf.verification import Verification
 from esign.runtime import Runtime
 from esign.store import documents
+from esign.store.database import FILE
 from tests.fakes import FakeClock
 from tests.journeys.api import a_signature
 from tests.journeys.site import Site, a_site
@@ -245,6 +247,33 @@ async def test_a_failed_seal_is_told_retried_on_the_schedule_and_healed(site: Si
     assert published.count("document.seal_failed") == 1
     assert published.count("document.completed") == 1
     assert hooks["enabled"]
+
+
+async def shifted(site: Site, document: str, by: int) -> None:
+    """Somebody who may write to the database moves one entry of the trail in time."""
+    async with aiosqlite.connect(site.runtime.config.storage.data_dir / FILE) as tamper:
+        [guard] = await tamper.execute_fetchall(
+            "SELECT sql FROM sqlite_schema WHERE name = 'audit_is_never_changed'"
+        )
+        await tamper.execute("DROP TRIGGER audit_is_never_changed")
+        await tamper.execute("UPDATE audit SET at = at + ? WHERE document_id = ? AND seq = 2", (by, document))
+        await tamper.execute(guard[0])
+        await tamper.commit()
+
+
+async def test_no_seal_vouches_for_a_trail_that_was_changed(site: Site, clock: FakeClock) -> None:
+    document = await site.api.sent()
+    await site.all_sign(document)
+    await shifted(site, document, -1)
+    assert await site.work("seal") == 1
+    told = await site.api.get(document)
+    assert told["status"] == "sealing" and told["seal"] is None
+    assert told["sealError"].startswith("The audit trail is not as it was written: entry 2 (document.sent)")
+
+    await shifted(site, document, 1)
+    clock.advance(minutes=1)
+    assert await site.work("seal") == 1
+    assert (await site.api.get(document))["status"] == "completed"
 
 
 async def events_of(site: Site, document: str) -> list[str]:

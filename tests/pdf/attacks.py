@@ -81,7 +81,7 @@ def forged(file: bytes) -> Files:
                 del signature[Name("/" + key)]
             else:
                 signature[Name("/" + key)] = value
-            body = signature.unparse()
+            body = signature.unparse(resolved=True)
             pdf.pages[0].Contents = pdf.make_stream(FALSE_PAGE)
             made[f"{name}, rewritten"] = saved(pdf, static_id=True)
         made[f"{name}, behind"] = appended(file, false_page(file) | {numbers(file)["signature"]: body})

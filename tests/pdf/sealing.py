@@ -89,7 +89,7 @@ def a_recipient(name: str = "Amélie Dubois-Lefèvre", **changes: Any) -> dict[s
         "status": "signed",
         "authentication": {"method": "link", "result": "passed"},
         "ip": "203.0.113.7",
-        "device": "Firefox 132 on Windows 11",
+        "device": {"browser": "Firefox 132", "system": "Windows"},
         "consent": "v1, 2026-09-01",
         "sent_at": "2026-11-20T09:17:07+01:00",
         "viewed_at": "2026-11-20T10:15:31+01:00",

@@ -62,8 +62,10 @@ def shadowed(signed: bytes) -> Files:
         hidden = pdf.Root.PieceInfo.Kept[0].Kids[0].objgen[0]
         look = pdf.Root.PieceInfo.Kept[2].AP.N.objgen[0]
         known = numbers(signed)
-        root = pdf.Root.unparse().replace(b"/Pages %d 0 R" % known["pages"], b"/Pages %d 0 R" % tree)
-        value = pdf.Root.PieceInfo.Kept[2].unparse().replace(b"(10)", b"(99)")
+        root = pdf.Root.unparse(resolved=True).replace(
+            b"/Pages %d 0 R" % known["pages"], b"/Pages %d 0 R" % tree
+        )
+        value = pdf.Root.PieceInfo.Kept[2].unparse(resolved=True).replace(b"(10)", b"(99)")
     nothing = b"<</Type/XObject/Subtype/Form/BBox[0 0 1 1]/Length 0>>\nstream\n\nendstream"
     other = b"<</Type/XObject/Subtype/Form/BBox[0 0 99 20]/Length %d>>\nstream\n%s\nendstream" % (
         len(FALSE_PAGE),

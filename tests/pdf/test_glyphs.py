@@ -26,6 +26,27 @@ def test_characters_without_a_font_are_named_once_and_sorted() -> None:
 
 
 @pytest.mark.parametrize(
+    ("character", "script"),
+    [
+        ("山", "Chinese"),
+        ("가", "Korean"),
+        ("ア", "Japanese"),
+        ("த", "Tamil"),
+        ("𒀭", "Cuneiform"),
+        ("♞", "symbol"),
+    ],
+)
+def test_what_a_character_belongs_to_is_named(character: str, script: str) -> None:
+    assert glyphs.script(character) == script
+    assert glyphs.script("\ue123") == "symbol"
+
+
+def test_characters_without_a_font_are_spelt_by_their_numbers() -> None:
+    assert glyphs.spelt("A 山\U0001f9ff", ["山", "\U0001f9ff"]) == "A [U+5C71][U+1F9FF]"
+    assert glyphs.spelt("e\u0301", []) == "e\u0301"
+
+
+@pytest.mark.parametrize(
     "text", ["a\u200db", "x\ufe0f", "\u2067rtl\u2069", "soft\u00adhyphen", "two\r\nlines\t", "\U000e0067"]
 )
 def test_what_leaves_no_mark_needs_no_font(text: str) -> None:

@@ -226,15 +226,15 @@ def test_the_time_stamp_of_a_revoked_authority_proves_nothing() -> None:
 
 def test_what_was_asked_for_and_not_answered_is_a_doubt() -> None:
     assert judged(BARE)[0] == "valid"
-    result, signature = judged(BARE, asked=True)
+    result, signature = judged(BARE, fetched=[])
     assert (result, signature["reasons"]) == (
         "indeterminate",
         ["Whether the certificate was revoked could not be found out."],
     )
-    assert judged(BARE, asked=True, fetched=[a_list(ROOT, NOW)])[0] == "valid"
-    assert judged(BARE, asked=True, fetched=[an_answer(ROOT, DECLARED, NOW)])[0] == "valid"
-    assert judged(BARE, asked=True, fetched=[a_list(ROOT, NOW, {NUMBER: NOW - DAY})])[0] == "indeterminate"
-    assert judged(PLAIN, asked=True)[0] == "valid", "there is nobody to ask about it"
+    assert judged(BARE, fetched=[a_list(ROOT, NOW)])[0] == "valid"
+    assert judged(BARE, fetched=[an_answer(ROOT, DECLARED, NOW)])[0] == "valid"
+    assert judged(BARE, fetched=[a_list(ROOT, NOW, {NUMBER: NOW - DAY})])[0] == "indeterminate"
+    assert judged(PLAIN, fetched=[])[0] == "valid", "there is nobody to ask about it"
 
 
 def test_damaged_proofs_prove_nothing_and_are_no_error() -> None:

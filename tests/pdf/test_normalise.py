@@ -368,6 +368,62 @@ def test_metadata_stay_when_they_are_sound(metadata: bytes, stays: bool) -> None
         assert isinstance(again.Root.get("/Metadata"), Stream) is stays
 
 
+def claiming(pdf: Pdf, properties: str) -> None:
+    spaces = " ".join(f'xmlns:{name}="{space}"' for name, space in SPACES.items())
+    text = f"{RDF[0]}<rdf:Description rdf:about='' {spaces} {properties}/>{RDF[1]}"
+    pdf.Root.Metadata = pdf.make_stream(text.encode(), Type=Name.Metadata, Subtype=Name.XML)
+
+
+RDF = (
+    '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">',
+    "</rdf:RDF></x:xmpmeta>",
+)
+SPACES = {
+    "a": "http://www.aiim.org/pdfa/ns/id/",
+    "ua": "http://www.aiim.org/pdfua/ns/id/",
+    "e": "http://www.aiim.org/pdfe/ns/id/",
+    "x": "http://www.npes.org/pdfx/ns/id/",
+    "vt": "http://www.npes.org/pdfvt/ns/id/",
+    "old": "http://ns.adobe.com/pdfx/1.3/",
+    "dc": "http://purl.org/dc/elements/1.1/",
+}
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "a:part='2' a:conformance='B'",
+        "ua:part='1'",
+        "e:ISO_PDFEVersion='PDF/E-1'",
+        "x:GTS_PDFXVersion='PDF/X-4'",
+        "vt:GTS_PDFVTVersion='PDF/VT-1'",
+        "old:GTS_PDFXVersion='PDF/X-1:2001' old:GTS_PDFXConformance='PDF/X-1a:2001'",
+    ],
+)
+def test_a_claim_to_keep_to_a_standard_goes_by_its_name_and_other_metadata_stay(claim: str) -> None:
+    with blank() as pdf:
+        claiming(pdf, f"{claim} dc:format='application/pdf'")
+        assert normalise.normalise(pdf) == {"conformance claims"}
+        left = pdf.Root.Metadata.read_bytes()
+    values = [f'"{value}"'.encode() for value in claim.split("'")[1::2]]
+    assert b"application/pdf" in left and not [value for value in values if value in left]
+
+
+def test_a_claim_in_the_document_information_goes_too() -> None:
+    with blank() as pdf:
+        pdf.docinfo["/GTS_PDFXVersion"], pdf.docinfo["/Title"] = "PDF/X-3:2002", "Poster"
+        assert normalise.normalise(pdf) == {"conformance claims"}
+        assert set(pdf.docinfo.keys()) == {"/Title"}
+
+
+def test_metadata_without_a_claim_stay_byte_for_byte() -> None:
+    with blank() as pdf:
+        claiming(pdf, "dc:format='application/pdf'")
+        before = pdf.Root.Metadata.read_bytes()
+        assert normalise.normalise(pdf) == set()
+        assert pdf.Root.Metadata.read_bytes() == before
+
+
 def test_what_serves_other_programs_goes_without_a_word() -> None:
     pdf = blank()
     pdf.Root.PieceInfo = Dictionary(X=Dictionary())

@@ -83,7 +83,9 @@ MEMBERS: Mapping[str, str] = {
     "DocumentSummary.file": "What had to be done to the file before it could be sealed.",
     "fileSha256": "SHA-256 of the bytes as uploaded, in hexadecimal.",
     "repaired": "Whether damage in the file was mended.",
-    "removed": "What was dropped from the file since it could act or change its look: scripts, attachments …",
+    "removed": "What was dropped from the file or drawn into its pages, as it could act, change its look or be untrue: "
+    "`restrictions`, `scripts`, `actions`, `attachments`, `multimedia`, `XFA form`, `form fields`, `annotations`, "
+    "`layer states`, `alternate images`, `metadata`, `conformance claims`; more may follow.",
     "recipients": "Who takes part, each with a link of their own.",
     "CreateDocument.recipients": "Who takes part, 0 to 50; without any it is a draft that cannot be sent yet.",
     "EditDocument.recipients": "The whole list anew: entries with `id` stay who they are and keep what they leave out; "

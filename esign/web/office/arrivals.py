@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from esign.actions import joining, sessions
 from esign.actions.joining import Founder, Invitation
+from esign.core.errors import Problem
 from esign.core.user import Errand, Stage, User
 from esign.store import accounts
 from esign.web.api.rules import known_zone
@@ -145,11 +146,13 @@ async def set_up(call: Call) -> Response:
     about = [call.form.get(name, "") for name in ("email", "name", "organisation")]
     password = await chosen(call, about, wrong)
     assert given is not None, "else something was wrong"
-    user = await joining.found(
-        call.runtime,
-        token,
-        Founder(given.name, given.email, password, given.organisation, given.time_zone),
-    )
+    founder = Founder(given.name, given.email, password, given.organisation, given.time_zone)
+    try:
+        user = await joining.found(call.runtime, token, founder)
+    except Problem as problem:
+        if not problem.details:
+            raise
+        raise Wrong({one.path.strip("/"): one.message for one in problem.details}) from None
     own = await sessions.organisations(call.runtime, user)
     new, session = await sessions.begin(call.runtime, user, own[0].id, Stage.WHOLE, call.origin)
     await replace(call, new, session)

@@ -95,7 +95,7 @@ function line(pen, points, from = 1, whole = true) {
 function drawn(strokes) {
   const points = strokes.flat(), rim = WIDTHS.pressed, xs = points.map(({ x }) => x), ys = points.map(({ y }) => y);
   const [left, top] = [Math.min(...xs) - rim, Math.min(...ys) - rim], [width, height] = [Math.max(...xs) + rim - left, Math.max(...ys) + rim - top];
-  const k = Math.min(4, 1200 / width, 400 / height), canvas = sheetOf(width * k, height * k), pen = penOf(canvas);
+  const k = Math.min(10, 1200 / width, 400 / height), canvas = sheetOf(width * k, height * k), pen = penOf(canvas);
   pen.setTransform(k, 0, 0, k, -left * k, -top * k);
   for (const stroke of strokes) line(pen, stroke);
   return png(canvas);

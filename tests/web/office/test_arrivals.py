@@ -80,6 +80,14 @@ async def test_what_is_wrong_stands_at_its_field_and_the_rest_stays(office: Offi
     assert page.text.count(" autofocus") == 1
 
 
+async def test_a_name_that_cannot_be_printed_is_refused_before_anybody_signs(office: Office) -> None:
+    path = await setup_link(office)
+    page = await office.visitor().post(path, {**OWNER, "organisation": "Acme 𒀭"})
+    assert page.status == 422
+    assert page.wrong() == {"organisation": "No font at hand can print 𒀭 (Cuneiform)."}
+    assert (await office.visitor().post(path, OWNER)).status == 303
+
+
 async def test_hostile_text_is_text(office: Office) -> None:
     evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7*7 }}"
     visitor, path = office.visitor(), await setup_link(office)

@@ -113,6 +113,7 @@ async def test_documents_are_never_deleted_by_a_rule_without_a_question(office: 
     [
         (ORGANISATION, {"organisationName": " "}),
         (ORGANISATION, {"organisationName": "n" * 201}),
+        (ORGANISATION, {"organisationName": "Acme 𒀭"}),
         (ORGANISATION, {"replyTo": "nobody"}),
         (ORGANISATION, {"defaultLocale": "tlh"}),
         (ORGANISATION, {"timeZone": "Mars/Olympus"}),

@@ -20,6 +20,7 @@ from esign.pdf import cms
 from esign.pdf.seal import sign
 from esign.web.office.verify.page import NOTHING, REFUSED
 from tests.pdf.others import a_stamper, signed, stamped
+from tests.pdf.proofs import a_list, with_proofs
 from tests.pdf.sealing import a_pdf, saved
 from tests.pki import MADE, NOW, a_seal, an_authority
 from tests.store.files import stored_bytes
@@ -159,6 +160,7 @@ async def test_an_untouched_file_is_valid_and_known(office: Office, ours: Sealed
         "Document Seal",
         "B-B, without time stamp",
         "vouched for by the seal",
+        "they are in the file as audit.json",
     ):
         assert told in page.said, told
     assert "(not proved)" not in page.said and SIGNER not in page.text and TITLE not in page.text
@@ -245,6 +247,46 @@ async def test_the_file_is_compared_with_the_document_of_the_link(office: Office
         assert "This is not the document with that ID" in page.said and "very document" not in page.said
     page = await verified(office, ours.file, document="doc_nobody")
     assert "There is nothing to compare it with" in page.said and page.title.startswith("Valid")
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def trusting(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Office]:
+    """An installation that trusts an authority of others, and one for time stamps."""
+    folder = tmp_path_factory.mktemp("trusting")
+    for name, root in (("foreign", FOREIGN), ("stamps", an_authority("Test Time Stamps Root"))):
+        (folder / f"{name}.der").write_bytes(root.der)
+    seal = {"trust": [str(folder / "foreign.der"), str(folder / "stamps.der")]}
+    async with an_office(folder / "data", seal=seal, limits={"verifies_per_minute": 0}) as office:
+        yield office
+
+
+async def test_a_seal_of_a_trusted_authority_is_valid_with_its_proved_time(trusting: Office) -> None:
+    page = await verified(trusting, await foreign(stamper=a_stamper()))
+    assert page.title == "Valid: nothing has changed"
+    for told in (
+        "it was issued by an authority trusted here",
+        "Time proved by Test Time Stamps",
+        "proved by a time stamp",
+        "B-T, with time stamp",
+    ):
+        assert told in page.said, told
+    assert "the authority of this installation." not in page.said and "(not proved)" not in page.said
+
+
+async def test_time_stamps_over_the_whole_file_are_told_apart(trusting: Office) -> None:
+    proved = with_proofs(await foreign(stamper=a_stamper()), a_list(FOREIGN, NOW))
+    page = await verified(trusting, await stamped(proved))
+    assert page.title == "Valid: nothing has changed"
+    assert "The whole file existed on" in page.said and "B-LTA, with archive time stamp" in page.said
+
+
+async def test_a_revoked_certificate_is_told_first(trusting: Office) -> None:
+    issued = a_seal(FOREIGN, name="Osgood Stone")
+    file = await signed(a_pdf(), issued, "Signature1")
+    told = a_list(FOREIGN, NOW, {issued.certificate.serial_number: NOW - 5})
+    page = await verified(trusting, with_proofs(file, told))
+    assert page.title == "Unchanged, but its certificate was revoked"
+    assert "was revoked on 2026-11-20" in page.said and "Certificate trusted" not in page.said
 
 
 # ---------- refusals ----------

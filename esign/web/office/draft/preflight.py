@@ -31,6 +31,7 @@ REMOVED: Mapping[str, str] = {
     "layer states": "Layers that could be switched stay as they are shown now.",
     "alternate images": "Images that only printers or some readers choose were removed.",
     "metadata": "Hidden notes about the file, such as its author, were removed.",
+    "conformance claims": "The file no longer calls itself PDF/A or the like: with what is filled in, it would not be.",
 }
 REPAIRED = "The file was damaged and was repaired. Please look through its pages."
 

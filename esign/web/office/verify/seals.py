@@ -10,6 +10,8 @@ from esign.pdf.verification import (
     ADDED,
     AGAINST,
     CHANGED,
+    DAMAGED_ARCHIVE,
+    DAMAGED_STAMP,
     MISMATCH,
     OF_A_TEST,
     OUTSIDE,
@@ -59,6 +61,9 @@ AGAINST_IN_WORDS = {
     TRAIL: ("The audit trail in the file is not the one", "that the seal vouches for."),
     UNREADABLE: ("The seal is damaged", "and cannot be read, so it proves nothing."),
 }
+
+
+SHOWN_APART = (OF_A_TEST, DAMAGED_STAMP, DAMAGED_ARCHIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +141,7 @@ def checks(signature: Signature) -> Iterator[Check]:
     if OF_A_TEST in reasons:
         yield Check("warn", "Sealed in test mode:", "no legal effect.")
     for reason in reasons:
-        if reason not in AGAINST_IN_WORDS and reason != OF_A_TEST:
+        if reason not in AGAINST_IN_WORDS and reason not in SHOWN_APART:
             yield Check("warn", "Not proved:", printable(reason))
     if signature["certificate"] is not None:
         yield timed(signature["timestamp"], signature["signedAt"])

@@ -1,0 +1,40 @@
+"""What a file says it conforms to: PDF/A, PDF/UA, PDF/X and their like. With values and pages added it is untrue."""
+
+from pikepdf import Dictionary, Name, Pdf
+
+SPACES = (
+    "{http://www.aiim.org/pdfa/ns/id/}",
+    "{http://www.aiim.org/pdfua/ns/id/}",
+    "{http://www.aiim.org/pdfe/ns/id/}",
+    "{http://www.npes.org/pdfx/ns/id/}",
+    "{http://www.npes.org/pdfvt/ns/id/}",
+    "{http://ns.adobe.com/pdfx/1.3/}GTS_PDFX",
+)
+ENTRIES = ("/GTS_PDFXVersion", "/GTS_PDFXConformance", "/ISO_PDFEVersion")
+
+
+def drop(pdf: Pdf) -> bool:
+    """Take them out; whether there were any. Other metadata stay byte for byte."""
+    return any([_of_metadata(pdf), _of_information(pdf)])
+
+
+def _of_metadata(pdf: Pdf) -> bool:
+    if Name.Metadata not in pdf.Root:
+        return False
+    metadata = pdf.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False)
+    claims = [key for key in metadata if key.startswith(SPACES)]
+    if claims:
+        with metadata:
+            for key in claims:
+                del metadata[key]
+    return bool(claims)
+
+
+def _of_information(pdf: Pdf) -> bool:
+    found = pdf.trailer.get(Name.Info)
+    if not isinstance(found, Dictionary):
+        return False
+    claims = [key for key in ENTRIES if key in found]
+    for key in claims:
+        del found[key]
+    return bool(claims)

@@ -1,0 +1,130 @@
+"""The structure that screen readers follow, kept whole in a file that has one: the certificate's joins it.
+
+A file without such a structure gets none: readers would then find the certificate in it and nothing of the document.
+"""
+
+from typing import Any
+
+from pikepdf import Array, Dictionary, Name, NameTree, NumberTree, Object, Page, Pdf, PikepdfError
+
+
+def tree_of(pdf: Pdf) -> Object | None:
+    """The root of the structure, where the file says that it is whole."""
+    tree, info = pdf.Root.get(Name.StructTreeRoot), pdf.Root.get(Name.MarkInfo)
+    marked: Any = isinstance(info, Dictionary) and info.get(Name.Marked)
+    return tree if isinstance(tree, Dictionary) and marked is True else None
+
+
+def drop_broken(pdf: Pdf) -> None:
+    """Take off a structure that cannot be read to its end: nobody could follow it, and nothing can join it."""
+    try:
+        tree = tree_of(pdf)
+        if tree is None or Name.ParentTree not in tree:
+            return
+        values = [value for _, value in NumberTree(tree.ParentTree).items()]
+        if all(isinstance(value, Array | Dictionary) for value in values):
+            return
+    except (PikepdfError, ValueError, TypeError, KeyError, AttributeError):
+        pass
+    for key in (Name.StructTreeRoot, Name.MarkInfo):
+        if key in pdf.Root:
+            del pdf.Root[key]
+
+
+def join(pdf: Pdf, further: Pdf, first: int) -> None:
+    """Put the structure of `further` behind that of `pdf`; its pages are in there already, from index `first` on."""
+    tree, other = tree_of(pdf), tree_of(further)
+    added = list(pdf.pages)[first:]
+    if tree is None or other is None:
+        for page in added:
+            _forget(page)
+        return
+    copy = pdf.copy_foreign(other)
+    start = _number(pdf, tree, added)
+    parents = NumberTree(tree.ParentTree)
+    for key, value in NumberTree(copy.ParentTree).items():
+        parents[start + key] = value
+    _lend(tree, copy, "/RoleMap")
+    if Name.IDTree in copy:
+        _identify(pdf, tree, copy)
+    for element in _children(copy):
+        element.P = tree
+        if Name.Lang in further.Root:
+            element.Lang = str(further.Root.Lang)
+        _adopt(tree, element)
+
+
+def _number(pdf: Pdf, tree: Object, added: list[Page]) -> int:
+    """Renumber what the added pages refer to, behind all numbers of the tree; returns by how much."""
+    if not isinstance(tree.get(Name.ParentTree), Dictionary):
+        tree.ParentTree = NumberTree.new(pdf).obj
+    used = [key for key, _ in NumberTree(tree.ParentTree).items()]
+    start, highest = max([-1, *used]) + 1, -1
+    for page in added:
+        for holder, name in (
+            (page.obj, Name.StructParents),
+            *((note, Name.StructParent) for note in page.obj.get(Name.Annots, [])),
+        ):
+            if name in holder:
+                highest = max(highest, int(holder[name]))
+                holder[name] = start + int(holder[name])
+    tree.ParentTreeNextKey = start + highest + 1
+    return start
+
+
+def _lend(tree: Object, copy: Object, name: str) -> None:
+    """Entries of a dictionary that the tree does not have."""
+    if not isinstance(tree.get(name), Dictionary):
+        tree[name] = Dictionary()
+    for key, value in copy.get(name, Dictionary()).items():
+        if key not in tree[name]:
+            tree[name][key] = value
+
+
+def _identify(pdf: Pdf, tree: Object, copy: Object) -> None:
+    """What cells call their headings by."""
+    if not isinstance(tree.get(Name.IDTree), Dictionary):
+        tree.IDTree = NameTree.new(pdf).obj
+    names = NameTree(tree.IDTree)
+    for key, value in NameTree(copy.IDTree).items():
+        if key not in names:
+            names[key] = value
+
+
+def _children(tree: Object) -> list[Object]:
+    below = tree.get(Name.K)
+    return list(below) if isinstance(below, Array) else [below] if isinstance(below, Dictionary) else []
+
+
+def _adopt(tree: Object, element: Object) -> None:
+    tree.K = Array([*_children(tree), element])
+
+
+def _forget(page: Page) -> None:
+    """Take the numbers into a structure that stays behind off a page."""
+    for tagged in (page.obj, *page.obj.get(Name.Annots, [])):
+        for key in (Name.StructParents, Name.StructParent, Name.Tabs):
+            if key in tagged:
+                del tagged[key]
+
+
+def around(pdf: Pdf, page: Page) -> tuple[bytes, bytes]:
+    """What stands before and after something that is painted over a page, so that it is heard after the document."""
+    tree = tree_of(pdf)
+    if tree is None:
+        return b"", b""
+    if not isinstance(tree.get(Name.ParentTree), Dictionary):
+        tree.ParentTree = NumberTree.new(pdf).obj
+    parents = NumberTree(tree.ParentTree)
+    key: Any = page.obj.get(Name.StructParents)
+    known = parents[key] if isinstance(key, int) and key in parents else None
+    if not isinstance(known, Array):
+        key = max([-1, *(number for number, _ in parents.items())]) + 1
+        known = parents[key] = pdf.make_indirect(Array())
+        page.obj.StructParents = key
+        tree.ParentTreeNextKey = key + 1
+    number = len(known)
+    element = pdf.make_indirect(Dictionary(Type=Name.StructElem, S=Name.P, P=tree, Pg=page.obj, K=number))
+    parents[key] = Array([*known, element])
+    _adopt(tree, element)
+    return b"/P <</MCID %d>> BDC " % number, b" EMC"
