@@ -32,7 +32,7 @@ class TimeStamps:
     def __init__(self, urls: Sequence[str], http: Direct, clock: Clock, timeout: float = ALL_OF_IT) -> None:
         self._known = {url: Authority(url) for url in urls}
         self._failed: dict[str, float] = {}
-        self._quiet: tuple[float, NoTimeStamp] | None = None
+        self._quiet: tuple[float, str] | None = None
         self._http = http
         self._clock = clock
         self._timeout = timeout
@@ -49,7 +49,7 @@ class TimeStamps:
     def require(self) -> None:
         """Raise `NoTimeStamp` where it was just seen that nobody answers."""
         if self._quiet is not None and self._clock.monotonic() - self._quiet[0] < QUIET:
-            raise self._quiet[1]
+            raise NoTimeStamp(self._quiet[1])
 
     async def stamp(self, signatures: Sequence[bytes]) -> tuple[TimeStamp, ...]:
         """One over each of the signatures, all from the same authority; raises `NoTimeStamp`."""
@@ -61,9 +61,9 @@ class TimeStamps:
                 return outcome
             errors[url] = outcome
         said = "; ".join(f"{self._known[url].host}: {errors[url]}" for url in self._known)
-        failure = NoTimeStamp(f"No authority gave a time stamp. {said}.")
-        self._quiet = (self._clock.monotonic(), failure)
-        raise failure
+        reason = f"No authority gave a time stamp. {said}."
+        self._quiet = (self._clock.monotonic(), reason)
+        raise NoTimeStamp(reason)
 
     def _in_turn(self) -> list[str]:
         """Those that failed a moment ago come last."""

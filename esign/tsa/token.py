@@ -60,6 +60,7 @@ def _checked(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStam
         causes = response["status"]["fail_info"].native
         raise Unusable(f"it refused: {', '.join(sorted(causes)) or status}".replace("_", " "))
     content = response["time_stamp_token"]
+    token: bytes = content.dump()  # as it came: once looked into, asn1crypto encodes it anew, at great length
     if content["content_type"].native != "signed_data":
         raise Unusable(NONE)
     signed = content["content"]
@@ -73,7 +74,6 @@ def _checked(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStam
     at: datetime = info["gen_time"].native
     _may_stamp(certificate, at, now)
     _is_signed(signer_info, stated, certificate)
-    token: bytes = content.dump()
     if len(token) > LARGEST:
         raise Unusable(f"its time stamp has more than {LARGEST:,} bytes")
     return TimeStamp(token, int(at.timestamp() * 1000), _name(certificate.subject))
@@ -124,8 +124,8 @@ def _may_stamp(certificate: x509.Certificate, at: datetime, now: Instant) -> Non
 def _is_signed(signer_info: cms.SignerInfo, stated: bytes, certificate: x509.Certificate) -> None:
     """By the key of this certificate, over what it states; the signature names the certificate, too."""
     name = signer_info["digest_algorithm"]["algorithm"].native
-    if name not in DIGESTS:
-        raise Unusable(f"its time stamp uses an algorithm that is no longer safe ({name})")
+    _digest(name)
+    over = signer_info["signed_attrs"].untag().dump()  # before it is looked into, as above
     attributes = {each["type"].native: each["values"] for each in signer_info["signed_attrs"]}
     if attributes["content_type"][0].native != "tst_info":
         raise Unusable(NONE)
@@ -135,11 +135,16 @@ def _is_signed(signer_info: cms.SignerInfo, stated: bytes, certificate: x509.Cer
         raise Unusable("its time stamp names another certificate")
     key = load_der_public_key(certificate.public_key.dump())
     signature = signer_info["signature"].native
-    over = signer_info["signed_attrs"].untag().dump()
     try:
         _verify(key, signer_info["signature_algorithm"], signature, over, name)
     except InvalidSignature as error:
         raise Unusable("the signature of its time stamp is wrong") from error
+
+
+def _digest(name: str) -> HashAlgorithm:
+    if name not in DIGESTS:
+        raise Unusable(f"its time stamp uses an algorithm that is no longer safe ({name})")
+    return DIGESTS[name]
 
 
 def _names(attributes: dict[str, cms.SetOfAny], certificate: x509.Certificate) -> bool:
@@ -161,13 +166,13 @@ def _verify(
     kind = algorithm.signature_algo
     if isinstance(key, rsa.RSAPublicKey) and kind == "rsassa_pkcs1v15":
         plain = algorithm["algorithm"].native == "rsassa_pkcs1v15"  # the digest stands beside it
-        key.verify(signature, over, padding.PKCS1v15(), DIGESTS[digest if plain else algorithm.hash_algo])
+        key.verify(signature, over, padding.PKCS1v15(), _digest(digest if plain else algorithm.hash_algo))
     elif isinstance(key, rsa.RSAPublicKey) and kind == "rsassa_pss":
-        hashing = DIGESTS[algorithm.hash_algo]
+        hashing = _digest(algorithm.hash_algo)
         salt = algorithm["parameters"]["salt_length"].native
         key.verify(signature, over, padding.PSS(padding.MGF1(hashing), salt), hashing)
     elif isinstance(key, ec.EllipticCurvePublicKey) and kind == "ecdsa":
-        key.verify(signature, over, ec.ECDSA(DIGESTS[algorithm.hash_algo]))
+        key.verify(signature, over, ec.ECDSA(_digest(algorithm.hash_algo)))
     else:
         raise Unusable("its time stamp is signed in a way that cannot be checked here")
 

@@ -160,7 +160,12 @@ async def test_without_a_time_stamp_the_document_waits_and_says_why(tmp_path: Pa
             assert (await site.api.trail(document)).count("document.seal_failed") == (attempt >= 3)
             assert await ready(site) == (503, "no time stamps")
             clock.advance(minutes=wait)
+        for days in (0.1, 2, 30):
+            clock.advance(days=days)
+            assert await site.work("seal") == 1
+            assert await site.api.status(document) == "sealing"
         tsa.how = granting()
+        clock.advance(hours=1)
         await site.work("seal")
         told = await site.api.get(document)
         assert (told["status"], told["sealError"], told["seal"]["level"]) == ("completed", None, "B-T")

@@ -18,10 +18,10 @@ from asn1crypto import tsp
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from esign.core.instant import Instant
-from esign.pdf import selfcheck
+from esign.core.instant import DAY, Instant
+from esign.pdf import cms, selfcheck
 from esign.pdf.order import Begun, Sealed, SealFailed, SealOrder
-from esign.pdf.seal import begin, finish, seal
+from esign.pdf.seal import begin, fill, finish, seal
 from esign.pdf.verify import verify
 from esign.tsa.token import check, question
 from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, text_of
@@ -195,6 +195,26 @@ def test_the_certificate_page_says_what_was_asked_for_and_not_reached() -> None:
     assert made.level == "B-B"
     assert "Server clock: a time stamp was asked for, but no authority gave one" in page
     assert "signature without time stamp" in page
+
+
+# ---------- attacks: a time stamp stands beside what is signed, so that anybody may exchange it ----------
+
+
+def test_an_exchanged_time_stamp_proves_nothing() -> None:
+    tsa, key = an_authority_of_time(), cms.load(CREDENTIAL)
+    forged = fill(begin(wanted(), CREDENTIAL).document, key, token_for(b"another signature", tsa))
+    found = verify(forged, [ROOT.der, tsa.root], NOW)
+    assert found["result"] != "valid"
+    assert found["signatures"][0]["level"] == "B-B"
+    stamp = found["signatures"][0]["timestamp"]
+    assert stamp is not None and not stamp["valid"] and not stamp["trusted"]
+
+
+def test_a_time_stamp_that_was_taken_away_lifts_nothing() -> None:
+    tsa = an_authority_of_time()
+    bare = fill(begin(wanted(), CREDENTIAL).document, cms.load(CREDENTIAL))
+    assert the_signature(bare, tsa.root)["level"] == "B-B"
+    assert verify(bare, [ROOT.der, tsa.root], NOW + 4 * 365 * DAY)["result"] == "indeterminate"
 
 
 # ---------- what is refused ----------

@@ -1,0 +1,74 @@
+"""Whoever holds the private key of the seal: the one place where a key is used, and where others will hold it.
+
+A token (PKCS#11) or a remote service signs as `Signer` says and gives its key to nobody; `of` will choose between them
+by what the credential says of its key. So far the credential carries the key itself, and this process signs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.hashes import SHA256, SHA384, SHA512, HashAlgorithm
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_private_key
+
+from esign.core.credential import Credential
+from esign.core.der import NULL, SEQUENCE, der, der_oid
+from esign.pdf.order import SealFailed
+
+RSA = "1.2.840.113549.1.1.1"
+ECDSA: dict[str, tuple[HashAlgorithm, str]] = {  # with each digest, and the identifier of the two
+    "sha256": (SHA256(), "1.2.840.10045.4.3.2"),
+    "sha384": (SHA384(), "1.2.840.10045.4.3.3"),
+    "sha512": (SHA512(), "1.2.840.10045.4.3.4"),
+}
+
+
+class Signer(Protocol):
+    """`digest` is the name of the hash that it signs with, `algorithm` the AlgorithmIdentifier of its signatures (DER).
+
+    `public_der` is the SubjectPublicKeyInfo of its key.
+    """
+
+    @property
+    def digest(self) -> str: ...
+    @property
+    def algorithm(self) -> bytes: ...
+    @property
+    def public_der(self) -> bytes: ...
+
+    def sign(self, message: bytes) -> bytes:
+        """The signature over a message, which the signer hashes; raises `SealFailed`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class InProcess:
+    """A key in the memory of this process."""
+
+    digest: str
+    algorithm: bytes
+    public_der: bytes
+    sign: Callable[[bytes], bytes]
+
+
+def of(credential: Credential) -> Signer:
+    """Raises `SealFailed` for a key that cannot sign PDF files."""
+    try:
+        key = load_der_private_key(credential.key_der, None)
+    except (ValueError, TypeError) as error:
+        raise SealFailed("The seal key cannot be read; install it again.") from error
+    public = key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    if isinstance(key, rsa.RSAPrivateKey):
+        algorithm = der(SEQUENCE, der_oid(RSA), der(NULL))
+        return InProcess(
+            "sha256", algorithm, public, lambda text: key.sign(text, padding.PKCS1v15(), SHA256())
+        )
+    if isinstance(key, ec.EllipticCurvePrivateKey):
+        digest = "sha256" if key.key_size <= 256 else "sha384" if key.key_size <= 384 else "sha512"
+        hashing, identifier = ECDSA[digest]
+        algorithm = der(SEQUENCE, der_oid(identifier))
+        return InProcess(digest, algorithm, public, lambda text: key.sign(text, ec.ECDSA(hashing)))
+    raise SealFailed(
+        "The seal key is of a kind that cannot seal PDF files; use an RSA or elliptic-curve key."
+    )
