@@ -107,13 +107,14 @@ def of_recipient(
         (f.value for f in recipient.fields if f.type == "signature" and isinstance(f.value, Ink)), None
     )
     status = status_word(recipient)
+    asked = recipient.role in INVITED or recipient.authentication != "link"
     return {
         "name": recipient.name,
         "lang": recipient.locale,
         "email": recipient.email,
         "role": recipient.role.value,
         "status": status,
-        "authentication": of_authentication(recipient, trail) if recipient.role in INVITED else None,
+        "authentication": of_authentication(recipient, trail) if asked else None,
         "ip": recipient.origin.ip,
         "device": of_device(recipient.origin.user_agent),
         "consent": recipient.consent.split(" ")[0] if recipient.consent else None,
