@@ -66,11 +66,13 @@ def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shot(shots: Path, request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
-    """Keeps a picture of what can be seen, once everything that moves has come to rest."""
+    """Waits until everything that moves has come to rest; where pictures are wanted (ESIGN_SHOTS), takes one."""
     screen = request.node.callspec.id if hasattr(request.node, "callspec") else "phone-light"
 
     def take(page: Page, name: str) -> None:
         page.evaluate(SETTLED)
+        if not os.environ.get("ESIGN_SHOTS"):
+            return
         page.screenshot(path=shots / f"{name}-{screen}.png", animations="disabled")
 
     return take

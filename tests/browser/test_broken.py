@@ -65,6 +65,7 @@ def test_a_page_whose_script_fails_says_so_and_can_be_read_downloaded_and_asked_
         if name in ENTRY:
             phone.evaluate(LATER)
         still_useful(phone)
+        phone.evaluate(LATER)
         shot(phone, "broken")
     assert port.calls == []
 

@@ -15,7 +15,6 @@ from tests.web.signing.port import STATES, MemoryPort, a_document, a_field, a_re
 
 Visit = Callable[..., Page]
 Shot = Callable[[Page, str], None]
-LIGHT = [screen for screen in SCREENS if "light" in str(screen.id)]
 SPOKEN = ("de", "ja", "ar")
 SIDEWAYS = "document.documentElement.scrollWidth - innerWidth"
 
@@ -85,7 +84,7 @@ def test_a_recipient_is_asked_in_arabic_and_signs_from_right_to_left(visit: Visi
 
 
 @pytest.mark.parametrize("tag", SPOKEN)
-@pytest.mark.parametrize("screen", LIGHT)
+@pytest.mark.parametrize("screen", SCREENS)
 def test_its_pages_fit_and_are_kept_as_pictures(
     visit: Visit, shot: Shot, screen: dict[str, Any], tag: str
 ) -> None:
@@ -108,7 +107,7 @@ def test_its_pages_fit_and_are_kept_as_pictures(
 
 
 @pytest.mark.parametrize("tag", SPOKEN)
-@pytest.mark.parametrize("screen", LIGHT)
+@pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("name", ["not_yet", "completed", "unknown"])
 def test_its_states_fit_and_may_be_switched_back(
     visit: Visit, shot: Shot, screen: dict[str, Any], tag: str, name: str

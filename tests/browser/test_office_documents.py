@@ -47,7 +47,7 @@ def test_the_first_document_is_asked_for_where_there_is_none(
     clean(page)
 
 
-@pytest.mark.parametrize("how", [SCREENS[0], SCREENS[2]])
+@pytest.mark.parametrize("how", SCREENS)
 def test_documents_are_found_ticked_and_cancelled(
     visit: Visits, stage: Stage, base: str, shot: Shot, how: dict[str, Any]
 ) -> None:

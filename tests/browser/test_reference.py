@@ -1,21 +1,15 @@
 """The page of the API in a browser: on a phone and on a desk, in light and dark, with the keyboard alone."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visits
+from tests.browser.screens import SCREENS
 from tests.browser.stage import a_stage
 
-SCREENS = [
-    pytest.param({"width": 360, "height": 740}, id="phone-light"),
-    pytest.param({"width": 360, "height": 740, "dark": True}, id="phone-dark"),
-    pytest.param({"width": 1280, "height": 800}, id="desk-light"),
-    pytest.param({"width": 1280, "height": 800, "dark": True}, id="desk-dark"),
-]
 DESK: dict[str, Any] = {"width": 1280, "height": 800}
 
 
@@ -27,7 +21,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_it_is_as_wide_as_the_screen_and_shows_where_a_link_leads(
-    visit: Visits, address: str, screen: dict[str, Any], shots: Path, request: pytest.FixtureRequest
+    visit: Visits, address: str, screen: dict[str, Any], shot: Callable[[Page, str], None]
 ) -> None:
     page = visit.at(address, **screen)
     for place in ("start", "createDocument", "errors", "events", "object-RecipientInput"):
@@ -36,7 +30,7 @@ def test_it_is_as_wide_as_the_screen_and_shows_where_a_link_leads(
         expect(heading).to_be_in_viewport()
         box = heading.bounding_box()
         assert box is not None and box["y"] >= 60, "the bar lies over the heading"
-        page.screenshot(path=shots / f"api-{place}-{request.node.callspec.id}.png", animations="disabled")
+        shot(page, f"api-{place}")
     assert page.evaluate("document.documentElement.scrollWidth") == screen["width"]
 
 

@@ -204,7 +204,7 @@ def test_what_became_of_the_copy_is_told_as_it_is(visit: Visit, delivery: Delive
     expect(page.locator(".lead")).to_contain_text(words)
 
 
-@pytest.mark.parametrize("screen", SCREENS[:3:2])
+@pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("name", STATES)
 def test_every_state_reads_from_right_to_left(
     visit: Visit, shot: Shot, name: str, screen: dict[str, Any]
