@@ -53,7 +53,7 @@ async def browser(office: Office, user: User, stage: Stage = Stage.WHOLE) -> Vis
     assert first
     visitor = office.visitor()
     visitor.token, _ = await sessions.begin(office.runtime, user, first.id, stage, Origin("127.0.0.1", None))
-    await visitor.get("/account" if stage is Stage.WHOLE else "/sign-in/code")
+    await visitor.get("/documents" if stage is Stage.WHOLE else "/sign-in/code")
     return visitor
 
 
@@ -138,7 +138,7 @@ async def test_what_another_site_sends_is_refused(
     visitor = await browser(office, people[MemberRole.OWNER], stage)
     answer = await visitor.post(address(line), headers=FORGED[forged])
     assert answer.status == 400
-    assert (await visitor.get("/account" if stage is Stage.WHOLE else "/sign-in/code")).status == 200
+    assert (await visitor.get("/documents" if stage is Stage.WHOLE else "/sign-in/code")).status == 200
 
 
 @pytest.mark.parametrize("line", [line for line in UNSAFE if line.needs is not None], ids=name)
