@@ -79,19 +79,27 @@ def shot(shots: Path, request: pytest.FixtureRequest) -> Callable[[Page, str], N
 
 
 class Looks:
-    """What a page tells of being looked at: it outlives the page, but is not cut off by us."""
+    """What a page tells of being looked at: it outlives a page that is left for another, but is not cut off by us."""
 
     def __init__(self, page: Page) -> None:
-        self.page, self.under_way = page, set[Request]()
+        self.page, self.under_way, self.cut = page, set[Request](), set[Request]()
         page.on("request", self.begun)
         page.on("requestfinished", self.ended)
-        page.on("requestfailed", self.ended)
+        page.on("requestfailed", self.failed)
 
     def begun(self, request: Request) -> None:
-        if request.url.endswith("/view"):
+        if request.is_navigation_request():
+            self.under_way.clear()
+            self.cut.clear()
+        elif request.url.endswith("/view"):
             self.under_way.add(request)
 
     def ended(self, request: Request) -> None:
+        self.under_way.discard(request)
+
+    def failed(self, request: Request) -> None:
+        if request in self.under_way and request.failure == LEFT:
+            self.cut.add(request)
         self.under_way.discard(request)
 
     def told(self) -> None:
@@ -100,6 +108,7 @@ class Looks:
             if not self.under_way or self.page.is_closed():
                 break
             self.page.wait_for_timeout(10)
+        assert not self.cut
 
 
 class Visits:
@@ -151,7 +160,7 @@ class Visits:
                 say(message.text)
 
         def failed(request: Request) -> None:
-            unawaited = request.resource_type == "image" or request.url.endswith(AT_LEISURE)
+            unawaited = request.resource_type == "image" or request.url.endswith((*AT_LEISURE, "/view"))
             if not unawaited or request.failure != LEFT:
                 say(f"Failed to load resource: {request.url}: {request.failure}")
 
