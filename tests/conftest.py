@@ -10,6 +10,7 @@ from esign.store.database import FILE, Database, opened
 from esign.vault import Vault
 from tests.factories import an_organisation, store_organisation
 from tests.fakes import FakeClock, FakeMailbox
+from tests.pristine import lay_database
 
 CORPUS = Path(__file__).parents[1].parent / "shared" / "corpus"
 
@@ -46,6 +47,7 @@ def vault() -> Vault:
 @pytest.fixture
 async def db(tmp_path: Path) -> AsyncIterator[Database]:
     """An empty database of the newest schema."""
+    lay_database(tmp_path / FILE)
     async with opened(tmp_path / FILE) as database:
         yield database
 

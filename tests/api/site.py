@@ -20,11 +20,12 @@ from esign.core.apikey import Scope
 from esign.core.document import Mode
 from esign.demo.journey import free_port
 from esign.runtime import Runtime
-from esign.store.database import Transaction
+from esign.store.database import FILE, Transaction
 from tests.api import described
 from tests.fakes import FakeClock
 from tests.journeys.api import Person, a_pdf, until
 from tests.journeys.letters import link_in
+from tests.pristine import lay_database
 
 V1 = "/api/v1"
 PLENTY = 100_000
@@ -244,6 +245,7 @@ def a_config(folder: Path, **limits: int) -> Config:
 async def running(config: Config, clock: FakeClock | None = None) -> AsyncIterator[Site]:
     """The whole program with this configuration, and a client."""
     clock = clock or FakeClock()
+    lay_database(config.storage.data_dir / FILE)
     connector = aiohttp.TCPConnector(limit=40)
     async with (
         serving(config, clock) as (runtime, _),

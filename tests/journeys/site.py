@@ -17,9 +17,11 @@ from esign.core.document import Mode
 from esign.demo.journey import free_port
 from esign.jobs import worker
 from esign.runtime import Runtime
+from esign.store.database import FILE
 from esign.web.server import running
 from tests.journeys.api import Api, Person, a_session
 from tests.journeys.letters import link_in
+from tests.pristine import lay_database
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ async def a_site(
     server = {"port": free_port(), **tables.pop("server", {})}
     tables.setdefault("signing", {"reads_per_minute": 0, "writes_per_minute": 0})
     config = Config.model_validate({"server": server, "storage": {"data_dir": folder}, **tables})
+    lay_database(config.storage.data_dir / FILE)
     async with AsyncExitStack() as stack:
         if working:
             runtime, _ = await stack.enter_async_context(serving(config, clock))

@@ -1,0 +1,27 @@
+"""A database of the newest schema as the program makes it: made once in a run, laid where a test begins with it."""
+
+import sqlite3
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from esign.store.database import FILE, prepare
+
+
+def lay_database(path: Path) -> None:
+    """Where none lies yet. Saves a test the two dozen migrations, each of which waits for the disk."""
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    if not path.exists():
+        path.touch(0o600)
+        path.write_bytes(_pristine())
+
+
+@cache
+def _pristine() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / FILE
+        prepare(path)
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+        return path.read_bytes()
