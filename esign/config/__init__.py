@@ -22,7 +22,7 @@ from esign.config.tables import (
     Storage,
     Webhooks,
 )
-from esign.config.values import is_loopback
+from esign.config.values import Remote, is_loopback
 
 __all__ = [
     "Config",
@@ -32,6 +32,7 @@ __all__ = [
     "Mail",
     "Organisation",
     "Reminders",
+    "Remote",
     "Seal",
     "Server",
     "Signing",

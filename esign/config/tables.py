@@ -10,13 +10,13 @@ from pydantic.fields import FieldInfo
 from esign.config.values import (
     BaseUrl,
     Host,
-    HttpUrl,
     LocalFile,
     LocalFolder,
     LocalPath,
     Mailbox,
     Name,
     Network,
+    RemoteUrl,
     TimeZone,
     Trusted,
     is_loopback,
@@ -143,7 +143,7 @@ class Seal(Table):
     level: Literal["B-B", "B-T"] = key(
         "B-B", 'Level of PAdES: "B-T" has a time stamp of an authority in each seal, "B-B" has none.'
     )
-    tsa_urls: tuple[HttpUrl, ...] = key(
+    tsa_urls: tuple[RemoteUrl, ...] = key(
         (),
         "Addresses of time-stamp authorities (RFC 3161), asked in this order.",
         strict=False,
