@@ -23,8 +23,8 @@ from esign.vault import Vault
 class Runtime:
     """`boot` names this run: leases of another one end at the start; `bell` wakes the workers after a commit.
 
-    `credentials` are those of the keyring, which changes them in place; `roots` are the authorities of this
-    installation, `trusted` those of others that the configuration names (DER).
+    `credentials` are those of the keyring, which changes them in place; `roots` are the authorities behind its
+    seals, `own` what these alone are known by, `trusted` the authorities of others that the configuration names (DER).
     """
 
     config: Config
@@ -47,3 +47,7 @@ class Runtime:
     def roots(self) -> tuple[bytes, ...]:
         """The certificates that vouch for what is sealed here; they grow when a seal is replaced."""
         return self.keyring.authority.roots
+
+    @property
+    def own(self) -> tuple[bytes, ...]:
+        return self.keyring.authority.own

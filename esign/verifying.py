@@ -38,15 +38,16 @@ async def judging(config: Config, trust: tuple[Path, ...] = (), online: bool = F
 
     Raises Unreadable.
     """
-    roots = trusted(config, trust)
-    own = authority.known_roots(config.storage.data_dir, authority.given(config.seal))
+    place, given = config.storage.data_dir, authority.given(config.seal)
+    roots = (*trusted(config, trust), *authority.known_roots(place, given))
+    own = authority.known_own(place, given)
     workers, clock = Workers(), SystemClock()
     hosts = config.webhooks
     http = Outbound(Rules(hosts.allow_hosts, hosts.allow_private), clock)
 
     async def judge(content: bytes) -> Verification:
         now = clock.now()
-        fetched = await fetch(http, workers, content, (*roots, *own)) if online else None
+        fetched = await fetch(http, workers, content, roots) if online else None
         return await workers.verify(content, roots, now, own, fetched)
 
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from esign.clock import SystemClock
@@ -172,3 +173,21 @@ async def test_only_chains_to_a_trusted_certificate_are_asked_about(file: bytes)
     assert [source.url.rpartition("/")[2] for source in found] == ["ocsp", "list.crl"]
     for other, root in ((below, OTHER), (file, OTHER), (b"%PDF-1.7", ROOT)):
         assert await asyncio.to_thread(sources, other, (root.der,), NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("places", "asked"),
+    [
+        (("ldap://directory.test/cn=list", "http://list.test/list.crl"), ["http://list.test/list.crl"]),
+        (("ftp://list.test/list.crl",), []),
+    ],
+    ids=["a directory first", "no web"],
+)
+async def test_of_the_places_of_a_list_those_on_the_web_are_asked(
+    places: tuple[str, ...], asked: list[str]
+) -> None:
+    names = [x509.UniformResourceIdentifier(place) for place in places]
+    held = x509.CRLDistributionPoints([x509.DistributionPoint(names, None, None, None)])
+    file = await signed_elsewhere(a_pdf(), a_seal(ROOT, extensions=(held,)), "One", None)
+    found = await asyncio.to_thread(sources, file, (ROOT.der,), NOW)
+    assert [source.url for source in found] == asked

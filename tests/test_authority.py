@@ -195,6 +195,25 @@ def bundle(tmp_path: Path) -> Path:
     return path
 
 
+def test_what_is_sealed_here_is_known_by_the_certificate_and_not_by_who_issued_it(
+    tmp_path: Path, bundle: Path
+) -> None:
+    made_here = load(tmp_path)
+    assert made_here.live.anchor_der in made_here.own
+    before = authority.known_own(tmp_path)
+    made = load(tmp_path, file=bundle, word="right")
+    assert set(made.own) == {made.live.certificate_der, *before}
+    theirs = seal(an_order(a_pdf()), a_seal(MIDDLE, name="Somebody Else").credential).sealed
+    ours = seal(an_order(a_pdf()), made.live).sealed
+    for file, issued_here in ((theirs, False), (ours, True)):
+        found = verify(file, made.roots, NOW, own=made.own)
+        assert (found["result"], found["issuedHere"]) == ("valid", issued_here)
+    assert made.live.certificate_der in load(tmp_path).own, "also when it is not used any more"
+    assert authority.known_own(tmp_path / "nowhere", Given(bundle, None, "right")) == (
+        made.live.certificate_der,
+    )
+
+
 def test_a_pkcs12_file_gives_key_certificate_and_chain_in_order(tmp_path: Path, bundle: Path) -> None:
     made = load(tmp_path, file=bundle, word="right")
     assert common_name(certificate_of(made.live)) == "Acme Ltd Document Seal"

@@ -132,6 +132,40 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written_as", "url", "login"),
+    [
+        ("https://jo:s3cret@tsa.example:8443/tsr?x=1", "https://tsa.example:8443/tsr?x=1", "jo:s3cret"),
+        ("https://jo%40acme:s%2F3%3Ac:ret%C3%A9@tsa.example", "https://tsa.example", "jo@acme:s/3:c:reté"),
+        ("http://jo:s3cret@[::1]:8080/", "http://[::1]:8080/", "jo:s3cret"),
+        ("http://tsa.example/", "http://tsa.example/", None),
+    ],
+)
+def test_a_time_stamp_authority_is_apart_from_its_user_name_and_password(
+    tmp_path: Path, written_as: str, url: str, login: str | None
+) -> None:
+    config = load(written(tmp_path, f"[seal]\ntsa_urls = ['{written_as}']\n"), {})
+    (remote,) = config.seal.tsa_urls
+    assert (remote.url, remote.login and remote.login.get_secret_value()) == (url, login)
+    assert "s3cret" not in f"{config!r} {config} {config.model_dump_json()}"
+
+
+@pytest.mark.parametrize(
+    "mistaken",
+    [
+        "tsa_urls = ['http://jo:hunter2@tsa.example/']",
+        "tsa_urls = ['jo:hunter2@tsa.example/']",
+        "tsa_urls = ['https://jo:hun/ter2@tsa.example/', 'https://jo:hunter 2@tsa.example']",
+        "tsa_urls = 'https://jo:hunter2@tsa.example/'",
+        "tsa_url = ['https://jo:hunter2@tsa.example/']",
+        f"tsa_urls = ['https://jo:hunter{'2' * 90}@tsa.example/ ']",
+    ],
+)
+def test_the_password_of_an_authority_is_not_told_with_its_mistake(tmp_path: Path, mistaken: str) -> None:
+    message = refusal(tmp_path, f"[seal]\n{mistaken}\n")
+    assert "seal.tsa_url" in message and "…@tsa.example" in message and "hun" not in message
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("[server]\nprot = 1\n", ["server.prot (esign.toml)", "found 1", "nearest is server.port"]),
@@ -193,7 +227,15 @@ def test_secrets_are_never_shown(tmp_path: Path) -> None:
         ("[seal]\nlevel = 'B-LT'\n", ["seal.level", '"B-B" or "B-T"']),
         ("[seal]\nlevel = 'B-T'\n", ["seal.tsa_urls: not set", 'because seal.level is "B-T"']),
         ("[seal]\ntsa_urls = ['ftp://tsa']\n", ["seal.tsa_urls", "http:// or https://"]),
-        ("[seal]\ntsa_urls = ['http://a:b@tsa.example/']\n", ["seal.tsa_urls", "without user name"]),
+        (
+            "[seal]\ntsa_urls = ['http://a:b@tsa.example/']\n",
+            ["seal.tsa_urls", "https:// address where it has"],
+        ),
+        ("[seal]\ntsa_urls = ['https://a@tsa.example/']\n", ["seal.tsa_urls", "name:password@"]),
+        ("[seal]\ntsa_urls = ['https://:b@tsa.example/']\n", ["seal.tsa_urls", "name:password@"]),
+        ("[seal]\ntsa_urls = ['https://a%3Ac:b@tsa.example/']\n", ["seal.tsa_urls", "name:password@"]),
+        ("[seal]\ntsa_urls = ['https://a:b%0A@tsa.example/']\n", ["seal.tsa_urls", "name:password@"]),
+        ("[seal]\ntsa_urls = [5]\n", ["seal.tsa_urls", "found 5", "http:// or https://"]),
         ("[seal]\ntsa_urls = ['http://tsa example/']\n", ["seal.tsa_urls", "http:// or https://"]),
         ("[seal]\ntsa_outage = 'fake'\n", ["seal.tsa_outage", '"wait" or "complete"']),
         ("[seal]\ntrust = ['none']\n", ["seal.trust", 'files or folders that exist, or "system"']),

@@ -12,7 +12,16 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from esign.authority import AuthorityError, Findings, Given, Material, Source, examine, load_or_make
+from esign.authority import (
+    AuthorityError,
+    Findings,
+    Given,
+    Material,
+    Source,
+    examine,
+    load_or_make,
+    opened,
+)
 from esign.core.instant import DAY, to_datetime
 from esign.pdf.seal import seal
 from esign.pdf.verify import verify
@@ -130,6 +139,34 @@ def test_a_certificate_issued_with_sha1_is_told() -> None:
     [problem] = examine(Material(load_pem_private_key(KEY, None), certificate), at, SOURCE).problems
     assert "“Acme Document Seal” in seal.pem was issued with SHA-1" in problem
     assert problem.endswith("set seal.certificate to another one, issued with SHA-256.")
+
+
+ECDSA_SHA256, SM2_SM3 = bytes.fromhex("06082a8648ce3d040302"), bytes.fromhex("06082a811ccf55018375")
+KEY_USAGE, CONSTRAINTS = bytes.fromhex("0603551d0f"), bytes.fromhex("0603551d13")
+
+
+@pytest.mark.parametrize(
+    ("found", "put"),
+    [(ECDSA_SHA256, SM2_SM3), (KEY_USAGE, CONSTRAINTS)],
+    ids=["another algorithm", "a damaged extension"],
+)
+def test_a_certificate_of_which_a_part_cannot_be_read_is_told(found: bytes, put: bytes) -> None:
+    issued = a_seal(ROOT)
+    der = issued.certificate.public_bytes(Encoding.DER)
+    assert found in der
+    odd = base64.encodebytes(der.replace(found, put))
+    file = b"-----BEGIN CERTIFICATE-----\n" + odd + b"-----END CERTIFICATE-----\n" + issued.key_pem()
+    material, source = opened([("seal.pem", file)], None)
+    with pytest.raises(AuthorityError, match=r"seal\.pem, or one above it, is damaged or .*; choose another"):
+        examine(material, to_datetime(NOW), source)
+
+
+def test_a_certificate_of_a_version_that_there_is_not_is_told() -> None:
+    issued = a_seal(ROOT)
+    der = issued.certificate.public_bytes(Encoding.DER).replace(b"\xa0\3\2\1\2", b"\xa0\3\2\1\x50")
+    file = b"-----BEGIN CERTIFICATE-----\n" + base64.encodebytes(der) + b"-----END CERTIFICATE-----\n"
+    with pytest.raises(AuthorityError, match="holds no certificate in PEM"):
+        opened([("seal.pem", file + issued.key_pem())], None)
 
 
 def test_dates_are_told_with_the_day() -> None:

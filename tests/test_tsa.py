@@ -1,5 +1,6 @@
 """The client of time-stamp authorities against real ones on loopback: good, bad, slow, and none at all."""
 
+import base64
 import hashlib
 import ssl
 import subprocess
@@ -13,7 +14,9 @@ from aiohttp import web
 from asn1crypto import cms, tsp
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
+from pydantic import SecretStr
 
+from esign.config import Remote
 from esign.core.instant import DAY, HOUR
 from esign.core.timestamp import LARGEST
 from esign.net import Direct
@@ -42,11 +45,15 @@ BOTH = (SIGNATURE, b"that of its certificate page")
 
 @asynccontextmanager
 async def asking(
-    *urls: str, clock: FakeClock | None = None, timeout: float = 10, tls: ssl.SSLContext | None = None
+    *urls: str | Remote,
+    clock: FakeClock | None = None,
+    timeout: float = 10,
+    tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[TimeStamps]:
     http = Direct(tls=tls)
     try:
-        yield TimeStamps(urls, http, clock or FakeClock(), timeout)
+        remotes = [Remote(url=url) if isinstance(url, str) else url for url in urls]
+        yield TimeStamps(remotes, http, clock or FakeClock(), timeout)
     finally:
         await http.close()
 
@@ -265,6 +272,31 @@ async def test_the_addresses_of_clouds_are_out_of_reach_and_private_ones_are_not
     async with asking("http://169.254.169.254/tsr") as stamps:
         with pytest.raises(NoTimeStamp, match="an address that no authority has"):
             await stamps.stamp([SIGNATURE])
+
+
+async def test_who_wants_a_user_name_and_a_password_gets_them_and_they_are_told_to_nobody() -> None:
+    said: list[str | None] = []
+
+    async def asking_who(tsa: Tsa, request: web.Request, question: tsp.TimeStampReq) -> web.StreamResponse:
+        said.append(request.headers.get("Authorization"))
+        known = said[-1] == "Basic " + base64.b64encode("jo:s3:crét".encode()).decode()
+        return await (granting() if known else saying(b"", 401))(tsa, request, question)
+
+    for login, cause in (
+        ("jo:s3:crét", None),
+        ("jo:wrong", "does not take the user name and password"),
+        (None, "wants a user name and a password"),
+    ):
+        async with stamping(asking_who) as tsa:
+            remote = Remote(url=tsa.url, login=SecretStr(login) if login else None)
+            async with asking(remote) as stamps:
+                if cause is None:
+                    assert len(await stamps.stamp(BOTH)) == 2
+                else:
+                    with pytest.raises(NoTimeStamp, match=cause):
+                        await stamps.stamp([SIGNATURE])
+                assert "s3" not in repr(stamps.authorities) and "wrong" not in repr(stamps.authorities)
+    assert said[-1] is None
 
 
 # ---------- one after the other ----------

@@ -116,7 +116,7 @@ async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
     now = order.now
     try:
         made = await levels.make(runtime, order, Mode.LIVE)
-        verdict = await runtime.pdf.verify(made.sealed.sealed, runtime.trusted, now, runtime.roots)
+        verdict = await runtime.pdf.verify(made.sealed.sealed, (*runtime.trusted, *runtime.roots), now)
     except (WorkerFailed, NoTimeStamp) as failure:
         return Found(False, failure.reason)
     except Problem as problem:
@@ -131,7 +131,7 @@ async def try_certificate(runtime: Runtime, organisation: Organisation, candidat
     order = await practice(runtime, organisation)
     try:
         sealed = await runtime.pdf.seal(order, candidate)
-        verdict = await runtime.pdf.verify(sealed.sealed, (), order.now, (candidate.anchor_der,))
+        verdict = await runtime.pdf.verify(sealed.sealed, (candidate.anchor_der,), order.now)
     except WorkerFailed as failure:
         return Found(False, failure.reason)
     return judged(verdict, sealed.level)

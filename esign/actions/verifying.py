@@ -76,7 +76,8 @@ async def judge(runtime: Runtime, file: bytes) -> Verification:
     limits = runtime.config.limits
     if len(file) > limits.file_mib * 2**20:
         raise Problem("file_too_large", f"The file is larger than {limits.file_mib} MiB.")
-    found = await runtime.pdf.verify(file, runtime.trusted, runtime.clock.now(), runtime.roots)
+    roots = (*runtime.trusted, *runtime.roots)
+    found = await runtime.pdf.verify(file, roots, runtime.clock.now(), runtime.own)
     if found["pageCount"] > limits.pages:
         raise Problem("too_many_pages", f"The file has more than {limits.pages} pages.")
     return found

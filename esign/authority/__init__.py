@@ -22,7 +22,7 @@ from esign.authority.given import Given, given
 from esign.authority.journal import Change
 from esign.authority.keyring import By, Keyring
 from esign.authority.received import opened
-from esign.authority.standing import Authority, known_roots, load_or_make
+from esign.authority.standing import Authority, known_own, known_roots, load_or_make
 from esign.authority.trusted import trusted_roots
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Source",
     "examine",
     "given",
+    "known_own",
     "known_roots",
     "load_or_make",
     "opened",

@@ -4,7 +4,7 @@ from cryptography.hazmat.decrepit.ciphers.algorithms import ARC4, RC2, TripleDES
 from cryptography.hazmat.primitives.ciphers import BlockCipherAlgorithm, CipherAlgorithm, modes
 from cryptography.hazmat.primitives.serialization import pkcs12
 
-from esign.authority.checks import AuthorityError, Material, Source
+from esign.authority.checks import UNREADABLE, AuthorityError, Material, Source
 
 OLD = b"\x2a\x86\x48\x86\xf7\x0d\x01\x0c\x01"  # 1.2.840.113549.1.12.1, and one more byte for each of its ciphers
 CIPHERS: dict[bytes, tuple[str, CipherAlgorithm]] = {
@@ -23,7 +23,7 @@ def opened(content: bytes, passphrase: str | None, source: Source) -> Material:
         raise AuthorityError(f"{source.key} is no PKCS#12 file; {source.another}: a .p12 or .pfx file.")
     try:
         bundle = pkcs12.load_pkcs12(content, passphrase.encode() if passphrase else None)
-    except (ValueError, TypeError) as error:
+    except UNREADABLE as error:
         raise AuthorityError(_closed(content, passphrase, source)) from error
     if bundle.key is None or bundle.cert is None:
         lacking = "private key" if bundle.key is None else "certificate of its key"

@@ -32,6 +32,8 @@ ELSEWHERE = {  # a certificate for these alone is refused as a seal by those who
     ExtendedKeyUsageOID.TIME_STAMPING: "time stamps",
     ExtendedKeyUsageOID.OCSP_SIGNING: "answers about revocation",
 }
+# What a certificate raises that is none, when it is loaded or only when a part of it is looked at.
+UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm, x509.InvalidVersion, x509.DuplicateExtension)
 ENDING = "seal certificate ends soon"
 SOON = timedelta(days=60)
 
@@ -127,13 +129,18 @@ def is_issued_by(certificate: x509.Certificate, issuer: x509.Certificate) -> boo
 
 
 def examine(material: Material, at: datetime, source: Source) -> Findings:
-    """Everything that speaks against sealing with these."""
+    """Everything that speaks against sealing with these; raises `AuthorityError` for what cannot be examined."""
     certificate = material.certificate
-    return Findings(
-        problems=(*_of_key(material, source), *_of_use(certificate, source), *_of_hash(material, source)),
-        dates=lapsed(certificate, at, source.what, source.another),
-        notices=(*_of_chain(material, at, source), *_ending(certificate, at, source)),
-    )
+    try:
+        return Findings(
+            problems=(*_of_key(material, source), *_of_use(certificate, source), *_of_hash(material, source)),
+            dates=lapsed(certificate, at, source.what, source.another),
+            notices=(*_of_chain(material, at, source), *_ending(certificate, at, source)),
+        )
+    except UNREADABLE as error:
+        raise AuthorityError(
+            f"{source.what}, or one above it, is damaged or issued in a way that is not known here; {source.another}."
+        ) from error
 
 
 # ---------- the key ----------

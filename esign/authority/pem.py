@@ -5,7 +5,7 @@ import re
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from esign.authority.checks import AuthorityError, Material, Source, is_pair
+from esign.authority.checks import UNREADABLE, AuthorityError, Material, Source, is_pair
 
 KEY = re.compile(rb"-----BEGIN (?P<kind>[A-Z0-9 ]*PRIVATE KEY)-----.*?-----END (?P=kind)-----\n?", re.DOTALL)
 
@@ -21,7 +21,7 @@ def opened(certificates: bytes, key: bytes, passphrase: str | None, source: Sour
 def certificates_in(content: bytes, source: Source) -> list[x509.Certificate]:
     try:
         return x509.load_pem_x509_certificates(content)
-    except ValueError as error:
+    except UNREADABLE as error:
         raise AuthorityError(
             f"{source.certificate} holds no certificate in PEM (-----BEGIN CERTIFICATE-----); convert it:"
             " openssl x509 -in seal.cer -out seal.pem."

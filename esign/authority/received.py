@@ -7,7 +7,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from esign.authority import bundle, pem
-from esign.authority.checks import AuthorityError, Material, Source
+from esign.authority.checks import UNREADABLE, AuthorityError, Material, Source
 
 ANOTHER = "choose another one"
 LARGEST = 2**20  # a chain of ten certificates has 30 kB
@@ -38,7 +38,7 @@ def _bare(content: bytes) -> x509.Certificate | None:
     """A certificate as its issuer may send it, in DER."""
     try:
         return x509.load_der_x509_certificate(content)
-    except ValueError:
+    except UNREADABLE:
         return None
 
 

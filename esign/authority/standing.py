@@ -23,6 +23,8 @@ Origin = Literal["configured", "uploaded", "made"]
 class Authority:
     """What documents are sealed with, and the certificates (DER) that vouch for it, the live mode's first.
 
+    `own`: the authorities made here, and the certificates of the seals that others issued. Whoever issued those
+    issues to others as well: what leads to them is trusted, and was not sealed here for that.
     `warnings` tell of certificates outside their dates: signing goes on, seals wait until they are replaced.
     `notices` tell of what will have to be done. `following` is the authority that will issue the seal after this one.
     """
@@ -30,6 +32,7 @@ class Authority:
     live: Credential
     test: Credential
     roots: tuple[bytes, ...]
+    own: tuple[bytes, ...]
     origin: Origin
     warnings: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
@@ -61,6 +64,7 @@ def load_or_make(
         live=live.credential,
         test=test.credential,
         roots=tuple(dict.fromkeys(roots)),
+        own=tuple(dict.fromkeys((live.credential.certificate_der, *known_own(data_dir)))),
         origin=origin,
         warnings=tuple(one.warning for one in (live, test) if one.warning),
         notices=tuple(dict.fromkeys((*live.notices, *test.notices))),
@@ -115,7 +119,20 @@ def known_roots(data_dir: Path, given: Given | None = None) -> tuple[bytes, ...]
 
     Makes nothing. Raises `AuthorityError` where the configured files cannot be opened.
     """
-    at = to_datetime(0)
     configured = () if given is None else (given.read().anchor_der,)
-    live, test = (Folder(data_dir, prefix, "", at).roots() for prefix in (LIVE, TEST))
-    return tuple(dict.fromkeys((*configured, *live, *used.anchors(data_dir), *test)))
+    live, test = _made_roots(data_dir)
+    anchors = (chain[-1] for chain in used.chains(data_dir))
+    return tuple(dict.fromkeys((*configured, *live, *anchors, *test)))
+
+
+def known_own(data_dir: Path, given: Given | None = None) -> tuple[bytes, ...]:
+    """By what (DER) a seal made here is known, as `Authority.own`; raises as `known_roots` does."""
+    configured = () if given is None else (given.read().certificate.public_bytes(Encoding.DER),)
+    live, test = _made_roots(data_dir)
+    seals = (chain[0] for chain in used.chains(data_dir))
+    return tuple(dict.fromkeys((*configured, *live, *seals, *test)))
+
+
+def _made_roots(data_dir: Path) -> tuple[list[bytes], list[bytes]]:
+    live, test = (Folder(data_dir, prefix, "", to_datetime(0)).roots() for prefix in (LIVE, TEST))
+    return live, test

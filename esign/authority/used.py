@@ -24,11 +24,11 @@ def keep(folder: Path, credential: Credential) -> None:
         files.write(folder / name, as_pem(credential))
 
 
-def anchors(folder: Path) -> Iterator[bytes]:
-    """Of each the certificate (DER) that trust in it begins with; raises `AuthorityError`."""
+def chains(folder: Path) -> Iterator[list[bytes]]:
+    """Of each the certificates (DER), first its own, last the one that trust begins with; raises `AuthorityError`."""
     for path in sorted(folder.glob(NAME.format("*"))):
         try:
-            *_, last = x509.load_pem_x509_certificates(files.read(path))
+            found = x509.load_pem_x509_certificates(files.read(path))
         except ValueError as error:
             raise AuthorityError(f"{path} is no certificate in PEM; put it back from a backup.") from error
-        yield last.public_bytes(Encoding.DER)
+        yield [one.public_bytes(Encoding.DER) for one in found]

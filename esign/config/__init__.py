@@ -4,8 +4,8 @@ Decisions: this is the only reader of both; everything else is handed a `Config`
 Pydantic models over `tomllib` instead of pydantic-settings, which costs 165 ms and 24 MB. Values are strict
 (`"80"` is no port), and all problems are told at once and in words: the reader is a person at a console.
 Secrets are `SecretStr`, which cannot be printed by accident. A variable that no key answers to stops the
-start, as a misspelt key does. Three files: `values` says what one value may be, `tables` what the keys are,
-`reading` reads and explains.
+start, as a misspelt key does. Four files: `values` says what one value may be, `table` what a table is, `tables`
+what the keys are, `reading` reads and explains.
 """
 
 from esign.config.reading import ConfigError, load
@@ -22,7 +22,7 @@ from esign.config.tables import (
     Storage,
     Webhooks,
 )
-from esign.config.values import is_loopback
+from esign.config.values import Remote, is_loopback
 
 __all__ = [
     "Config",
@@ -32,6 +32,7 @@ __all__ = [
     "Mail",
     "Organisation",
     "Reminders",
+    "Remote",
     "Seal",
     "Server",
     "Signing",

@@ -25,6 +25,7 @@ KEYS: Mapping[str, FieldInfo] = {
 }
 SECRETS = frozenset(path for path, field in KEYS.items() if SecretStr in get_args(field.annotation))
 SECRET_WORDS = re.compile("pass|secret|token|key", re.IGNORECASE)
+LOGIN = re.compile(r"\A[^@]*:.*@", re.DOTALL)  # there may be a password in it
 VARIABLES: Mapping[str, str] = {PREFIX + path.replace(".", "__").upper(): path for path in KEYS}
 
 
@@ -191,7 +192,8 @@ def shown(value: object) -> str:
         case bool():
             return str(value).lower()
         case str():
-            text = value if len(value) <= 80 else value[:77] + "…"
+            text = LOGIN.sub("…@", value)
+            text = text if len(text) <= 80 else text[:77] + "…"
             return (
                 '"'
                 + "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text)

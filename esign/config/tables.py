@@ -5,61 +5,24 @@ from typing import Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
-from pydantic.fields import FieldInfo
 
+from esign.config.table import Table, key
 from esign.config.values import (
     BaseUrl,
     Host,
-    HttpUrl,
     LocalFile,
     LocalFolder,
     LocalPath,
     Mailbox,
     Name,
     Network,
+    RemoteUrl,
     TimeZone,
     Trusted,
     is_loopback,
     origin,
 )
 from esign.core.language import LANGUAGES, Tag
-
-
-def key(default: Any, line: str, **bounds: Any) -> Any:
-    """One key: its default, one line on it (also in `esign.toml.example`), and its bounds."""
-    return Field(default, description=line, **bounds)
-
-
-class Table(BaseModel):
-    """One [table] of the file; an empty text for a key without a default means: not set."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        strict=True,
-        extra="forbid",
-        validate_default=True,
-        validate_by_name=True,
-        validate_by_alias=True,
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _leave_out_what_is_empty(cls, given: object) -> object:
-        if not isinstance(given, dict):
-            return given
-        return {
-            name: value for name, value in given.items() if value != "" or name not in cls.without_default()
-        }
-
-    @classmethod
-    def keys(cls) -> dict[str, FieldInfo]:
-        """The keys as the file writes them: `from` where the attribute is `sender`."""
-        return {str(field.validation_alias or name): field for name, field in cls.model_fields.items()}
-
-    @classmethod
-    def without_default(cls) -> set[str]:
-        """The keys that mean something by not being set."""
-        return {name for name, field in cls.keys().items() if field.default is None or field.default_factory}
 
 
 def _listening_address(given: dict[str, Any]) -> str:
@@ -143,7 +106,7 @@ class Seal(Table):
     level: Literal["B-B", "B-T"] = key(
         "B-B", 'Level of PAdES: "B-T" has a time stamp of an authority in each seal, "B-B" has none.'
     )
-    tsa_urls: tuple[HttpUrl, ...] = key(
+    tsa_urls: tuple[RemoteUrl, ...] = key(
         (),
         "Addresses of time-stamp authorities (RFC 3161), asked in this order.",
         strict=False,

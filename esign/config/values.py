@@ -5,10 +5,18 @@ from email.headerregistry import Address
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, PlainValidator, Strict, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    PlainValidator,
+    SecretStr,
+    Strict,
+    ValidationInfo,
+)
 
 SYSTEM = "system"  # in `seal.trust`: the roots that this machine trusts for the web
 LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
@@ -56,20 +64,34 @@ def _base_url(text: str) -> str:
     return f"{url.scheme}://{f'[{host}]' if ':' in host else host}{'' if port is None else f':{port}'}"
 
 
-def _http_url(text: str) -> str:
-    allowed = (
-        "an http:// or https:// address without user name and password, such as https://tsa.example.com/tsr"
-    )
+class Remote(BaseModel, frozen=True):
+    """An address to ask; the user name and password that stood in it are `login`, as `name:password`."""
+
+    url: str
+    login: SecretStr | None = None
+
+
+def _remote(found: object) -> Remote:
+    """Name and password may be percent-encoded, which `:` in a name and `/`, `?`, `#` and `%` have to be."""
+    allowed = "an http:// or https:// address, such as https://tsa.example.com/tsr or https://name:password@tsa.example.com"
+    text = found if isinstance(found, str) else ""
     try:
         url = urlsplit(text)
         host, _ = url.hostname or "", url.port
     except ValueError:
         raise ValueError(allowed) from None
-    plain = text.isascii() and text.isprintable() and " " not in text and "\\" not in text
-    bare = url.username is None and "@" not in url.netloc and "#" not in text
-    if url.scheme not in ("http", "https") or not (plain and bare and is_host(host)):
+    plain = text.isascii() and text.isprintable() and not set(" \\#") & set(text)
+    if url.scheme not in ("http", "https") or not (plain and is_host(host)):
         raise ValueError(allowed)
-    return text
+    given, at, place = url.netloc.rpartition("@")
+    if not at:
+        return Remote(url=text)
+    name, _, password = map(unquote, given.partition(":"))
+    if not (name and password and f"{name}{password}".isprintable()) or ":" in name:
+        raise ValueError(allowed)
+    if url.scheme == "http" and not is_loopback(host):
+        raise ValueError("an https:// address where it has a password, which anybody on the way could read")
+    return Remote(url=urlunsplit(url._replace(netloc=place)), login=SecretStr(f"{name}:{password}"))
 
 
 def _network(found: object) -> IPv4Network | IPv6Network:
@@ -140,7 +162,6 @@ def _trusted(found: object, info: ValidationInfo) -> Path | str:
 
 Host = Annotated[str, AfterValidator(_host)]
 BaseUrl = Annotated[str, AfterValidator(_base_url)]
-HttpUrl = Annotated[str, AfterValidator(_http_url)]
 Network = Annotated[IPv4Network | IPv6Network, PlainValidator(_network)]
 Mailbox = Annotated[str, AfterValidator(_mailbox)]
 Name = Annotated[str, AfterValidator(_name)]
@@ -148,4 +169,5 @@ TimeZone = Annotated[str, AfterValidator(_time_zone)]
 LocalPath = Annotated[Path, Strict(False), AfterValidator(_local)]
 LocalFile = Annotated[LocalPath, AfterValidator(_file)]
 LocalFolder = Annotated[LocalPath, AfterValidator(_folder)]
+RemoteUrl = Annotated[Remote, BeforeValidator(_remote)]
 Trusted = Annotated[Path | str, PlainValidator(_trusted)]

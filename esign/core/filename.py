@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 
 LONGEST = 120  # characters before the ending; a path of Windows has 260 in all
+WIDEST = 240  # bytes of these; a name on Linux has 255, of which a letter of many scripts takes three
 REFUSED = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 
@@ -17,7 +18,7 @@ def portable(name: str) -> str:
     stem, dot, ending = REFUSED.sub("_", visible).rpartition(".")
     if not dot or not ending.isalnum() or len(ending) > 5:
         stem, dot, ending = f"{stem}{dot}{ending}", "", ""
-    stem = stem[:LONGEST].strip(" .") or "document"
+    stem = stem[:LONGEST].encode()[:WIDEST].decode(errors="ignore").strip(" .") or "document"
     return f"{'_' if RESERVED.match(stem) else ''}{stem}{dot}{ending}"
 
 

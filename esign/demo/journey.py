@@ -261,7 +261,7 @@ class Journey:
 
     async def verified(self, file: bytes, expected: str) -> None:
         runtime: Runtime = self.runtime
-        found = await runtime.pdf.verify(file, (), runtime.clock.now(), runtime.roots)
+        found = await runtime.pdf.verify(file, runtime.roots, runtime.clock.now(), runtime.own)
         if found["result"] != expected:
             reasons = [reason for signature in found["signatures"] for reason in signature["reasons"]]
             raise Failed(f"the verdict is {found['result']}, not {expected}: {'; '.join(reasons)}")

@@ -41,7 +41,7 @@ class Direct:
         session = self._opened()
 
         async def attempt() -> tuple[int, bytes]:
-            status, _, kept = await session.post(url, body, headers, timeout, connect_timeout, most + 1)
+            status, _, kept = await session.ask(url, body, headers, timeout, connect_timeout, most + 1)
             return status, kept
 
         try:

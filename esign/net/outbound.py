@@ -61,7 +61,7 @@ class Outbound:
         """One attempt, redirects not followed; seconds. Raises Refused or Failed."""
         target, reach = self._target(url, plain_allowed=plain_allowed)
         began = self._clock.monotonic()
-        status, said, kept = await self._session(reach).post(
+        status, said, kept = await self._session(reach).ask(
             target.url, body, headers, timeout, connect_timeout
         )
         return Answer(status, said, kept, round((self._clock.monotonic() - began) * 1_000))
@@ -72,11 +72,9 @@ class Outbound:
         What is fetched has to be signed by somebody, so that nothing depends on the way. Raises Refused or Failed.
         """
         target, reach = self._target(url, plain_allowed=True)
-        session = self._session(reach)
-        if question is None:
-            status, _, kept = await session.get(target.url, headers, ALL_OF_IT, CONNECT, most + 1)
-        else:
-            status, _, kept = await session.post(target.url, question, headers, ALL_OF_IT, CONNECT, most + 1)
+        status, _, kept = await self._session(reach).ask(
+            target.url, question, headers, ALL_OF_IT, CONNECT, most + 1
+        )
         if status != 200:
             raise Failed(f"status: the answer is {status}")
         if len(kept) > most:

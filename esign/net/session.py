@@ -48,34 +48,25 @@ class Session:
             read_bufsize=BUFFER,
         )
 
-    async def post(
+    async def ask(
         self,
         url: str,
-        body: bytes,
+        body: bytes | None,
         headers: Mapping[str, str],
         timeout: float,
         connect_timeout: float,
         most: int = KEPT,
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """Status, headers and the beginning of the body, at most so many bytes."""
+        """Status, headers and the beginning of the body, at most so many bytes; a GET where there is no `body`."""
         limits = aiohttp.ClientTimeout(timeout, connect_timeout, ceil_threshold=NO_ROUNDING)
         try:
-            async with self._client.post(
-                URL(url, encoded=True), data=body, headers=headers, allow_redirects=False, timeout=limits
-            ) as response:
-                kept = await _beginning(response, most)
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise _failure(error) from error
-        return response.status, {name.lower(): value for name, value in response.headers.items()}, kept
-
-    async def get(
-        self, url: str, headers: Mapping[str, str], timeout: float, connect_timeout: float, most: int
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        """The same without a body to send."""
-        limits = aiohttp.ClientTimeout(timeout, connect_timeout, ceil_threshold=NO_ROUNDING)
-        try:
-            async with self._client.get(
-                URL(url, encoded=True), headers=headers, allow_redirects=False, timeout=limits
+            async with self._client.request(
+                "GET" if body is None else "POST",
+                URL(url, encoded=True),
+                data=body,
+                headers=headers,
+                allow_redirects=False,
+                timeout=limits,
             ) as response:
                 kept = await _beginning(response, most)
         except (aiohttp.ClientError, TimeoutError) as error:

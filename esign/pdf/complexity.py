@@ -20,7 +20,7 @@ def refuse_endless(pdf: Pdf) -> None:
     """Raise `invalid_file` for forms that paint themselves and for patterns of countless tiles."""
     shared: set[tuple[int, int]] = set()
     for page in pdf.pages:
-        resources = pages.inherited(page, "/Resources")
+        resources = pages.inherited(page.obj, "/Resources")
         if not isinstance(resources, Dictionary) or resources.objgen in shared:
             continue
         if resources.is_indirect:

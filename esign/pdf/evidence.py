@@ -21,6 +21,7 @@ BROKEN = (
     AttributeError,
     AssertionError,
     NotImplementedError,
+    OverflowError,
     RecursionError,
 )
 Proof: TypeAlias = crl.CertificateList | ocsp.OCSPResponse

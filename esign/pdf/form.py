@@ -9,13 +9,13 @@ from typing import Any
 from pikepdf import Array, Dictionary, Name, Object, Page, Pdf, Stream, String
 
 from esign.pdf import geometry
-from esign.pdf import page as pages
 from esign.pdf.active import name as name_of
 from esign.pdf.annotations import HIDDEN
 from esign.pdf.inspection import Blank, Unused
+from esign.pdf.page import DEEPEST, inherited, view
 
-DEEPEST = 32  # of the tree of fields; a loop ends here too
 FAR = 1e6  # points
+SCRIPT = 4_096  # bytes of a packed script; what formats a number is one call, what is larger may unfold to anything
 SMALLEST = 0.2  # percent of a side: less is no place to write
 
 READ_ONLY, REQUIRED = 1 << 0, 1 << 1
@@ -26,15 +26,16 @@ SEVERAL = 1 << 21
 KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 SIZE = re.compile(rb"([0-9.]+)\s+Tf")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-ALIGN = {0: "left", 1: "center", 2: "right"}
+ALIGN = {1: "center", 2: "right"}
 EMPTY = ("", "/Off")
+LINES = ("text", "number", "date")
 
 
 def fields(pdf: Pdf) -> Iterator[Blank | Unused]:
     """Every place of the form, page by page, in the order in which the file keeps them."""
     taken: set[str] = set()
     for number, page in enumerate(pdf.pages, 1):
-        seen = pages.view(page)
+        seen = view(page)
         for widget in widgets(page):
             found = field(widget, number, seen)
             if isinstance(found, Blank) and found.key is not None:
@@ -65,7 +66,7 @@ def field(widget: Object, number: int, seen: geometry.View) -> Blank | Unused | 
         return Unused(number, label or "A field without a name", reason)
     assert place is not None
     type_, options = READERS[kind](widget, flags, name)
-    if type_ in ("radio", "dropdown") and not options["options"]:
+    if type_ == "dropdown" and not options["options"]:
         return Unused(number, label or "A list", "It names nothing to choose from.")
     grouped = "group" in options
     return Blank(
@@ -76,10 +77,8 @@ def field(widget: Object, number: int, seen: geometry.View) -> Blank | Unused | 
         label=label[:100] or None,
         key=name if KEY.fullmatch(name) and not grouped else None,
         required=None if type_ == "signature" or grouped else bool(flags & REQUIRED),
-        font_size=font_size(widget) if type_ in ("text", "number", "date") else None,
-        align=ALIGN.get(whole(inherited(widget, "/Q")) or -1)
-        if type_ in ("text", "number", "date")
-        else None,
+        font_size=font_size(widget) if type_ in LINES else None,
+        align=ALIGN.get(whole(inherited(widget, "/Q"))) if type_ in LINES else None,
         options=options,
     )
 
@@ -140,18 +139,6 @@ READERS = {"/Tx": of_text, "/Btn": of_button, "/Ch": of_choice, "/Sig": of_signa
 # ---------- values of any type, as files have them ----------
 
 
-def inherited(node: object, key: str) -> object:
-    """The entry of the field or of the nearest one above it."""
-    for _ in range(DEEPEST):
-        if not isinstance(node, Dictionary):
-            return None
-        found: object = node.get(key)
-        if found is not None:
-            return found
-        node = node.get("/Parent")
-    return None
-
-
 def full_name(widget: object) -> str:
     names: list[str] = []
     node = widget
@@ -194,7 +181,7 @@ def scripts(widget: Object) -> bytes:
         script = action.get("/JS") if isinstance(action, Dictionary) else None
         if isinstance(script, String):
             said += bytes(script)
-        elif isinstance(script, Stream):
+        elif isinstance(script, Stream) and len(script.read_raw_bytes()) <= SCRIPT:
             said += script.read_bytes()
     return said
 

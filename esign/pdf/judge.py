@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from asn1crypto import x509
 from pyhanko.pdf_utils.reader import PdfFileReader
 from pyhanko.sign.fields import enumerate_sig_fields
 from pyhanko.sign.validation import EmbeddedPdfSignature, validate_pdf_signature
@@ -111,8 +112,8 @@ def _judged(
 ) -> Judged:
     """The verdict on one signature."""
     finding, stamp_trusted = _found(embedded, proofs, stamped, now)
-    status, anchor = finding.status, finding.anchor
-    signer = name(finding.certificate.subject)
+    status, anchor, certificate = finding.status, finding.anchor, finding.certificate
+    signer = name(certificate.subject)
     against, doubts = reasons.against(finding), reasons.doubts(finding)
     vouched = None if against else _vouched(embedded)
     if vouched is False:
@@ -125,13 +126,15 @@ def _judged(
         "intact": bool(status.intact),
         "valid": bool(status.intact and status.valid),
         "trusted": anchor is not None and finding.standing.state != "revoked",
-        "issuedHere": not against and anchor in ours,
+        "issuedHere": not against
+        and anchor is not None
+        and not ours.isdisjoint((anchor, certificate.sha256)),
         "revocation": finding.standing.state,
         "coverage": reasons.COVERAGE[status.coverage] if finding.fits else "unclear",
         "modification": finding.modification,
         "timestamp": _timestamp(finding.stamp, stamp_trusted),
         "level": levels.level(finding, proofs),
-        "certificate": certificate_of(finding.certificate),
+        "certificate": certificate_of(certificate),
         "reasons": against + doubts + notes,
     }
     result: Result = "invalid" if against else "indeterminate" if doubts else "valid"
@@ -202,7 +205,8 @@ def judgements(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
     readable = [embedded for _, embedded in found if embedded is not None]
     kept = [embedded for embedded in readable if embedded.sig_object_type == "/DocTimeStamp"]
     signed = [embedded.signed_data for embedded in readable]
-    proofs = evidence.gather(reader, signed, (*case.roots, *case.own), case.fetched)
+    authorities = [one for one in case.own if x509.Certificate.load(one).ca]
+    proofs = evidence.gather(reader, signed, (*case.roots, *authorities), case.fetched)
     stamped = stamps.judged(kept, proofs, case.now)
     ours = frozenset(hashlib.sha256(root).digest() for root in case.own)
     judged: list[Judged] = []

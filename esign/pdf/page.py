@@ -7,13 +7,12 @@ from pikepdf import Array, Dictionary, Object, Page
 
 from esign.pdf import geometry
 
-# Page trees are rarely deeper than three; a loop of parents ends here too.
+# Trees of pages and of fields are rarely deeper than three; a loop of parents ends here too.
 DEEPEST = 64
 
 
-def inherited(page: Page, key: str) -> object:
-    """The page's entry or that of the nearest parent that has one, else None."""
-    node: object = page.obj
+def inherited(node: object, key: str) -> object:
+    """The entry of a page or a field, or that of the nearest parent that has one, else None."""
     for _ in range(DEEPEST):
         if not isinstance(node, Dictionary):
             return None
@@ -27,15 +26,15 @@ def inherited(page: Page, key: str) -> object:
 def view(page: Page) -> geometry.View:
     """The part of the page that is seen, from its boxes and its rotation."""
     return geometry.view(
-        _numbers(inherited(page, "/MediaBox")),
-        _numbers(inherited(page, "/CropBox")),
-        _number(inherited(page, "/Rotate")) or 0.0,
+        _numbers(inherited(page.obj, "/MediaBox")),
+        _numbers(inherited(page.obj, "/CropBox")),
+        _number(inherited(page.obj, "/Rotate")) or 0.0,
     )
 
 
 def settle(page: Page, seen: geometry.View) -> None:
     """Write boxes and rotation into the page itself, so that every reader sees the same and nothing is inherited."""
-    sheet = geometry.view(_numbers(inherited(page, "/MediaBox")), None, 0)
+    sheet = geometry.view(_numbers(inherited(page.obj, "/MediaBox")), None, 0)
     page.obj.MediaBox = box(sheet)
     page.obj.CropBox = box(seen)
     page.obj.Rotate = seen.turns * 90
@@ -43,7 +42,7 @@ def settle(page: Page, seen: geometry.View) -> None:
 
 def own_resources(page: Page) -> Object:
     """The page's resources as a dictionary of its own, shared with no other page, with an /XObject part of its own."""
-    found = inherited(page, "/Resources")
+    found = inherited(page.obj, "/Resources")
     resources = found.copy() if isinstance(found, Dictionary) else Dictionary()
     forms = resources.get("/XObject")
     resources.XObject = forms.copy() if isinstance(forms, Dictionary) else Dictionary()

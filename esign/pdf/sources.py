@@ -16,17 +16,18 @@ from esign.pdf.judge import Case, judgements
 from esign.pdf.verification import Source
 
 MOST = 30
+WEB = ("http://", "https://")
 
 
 def sources(file: bytes, roots: Sequence[bytes], now: Instant) -> list[Source]:
     """Those of certificates that lead to a trusted one alone: nobody else has a request sent from here."""
     try:
         judged, stamps = judgements(file, Case(roots, (), None, to_datetime(now)))
+        paths = [path for one in judged for path in one.paths]
+        paths += [stamp.path for stamp in stamps if stamp.path is not None]
+        return list(dict.fromkeys(_of(paths)))[:MOST]
     except BROKEN:
         return []
-    paths = [path for one in judged for path in one.paths]
-    paths += [stamp.path for stamp in stamps if stamp.path is not None]
-    return list(dict.fromkeys(_of(paths)))[:MOST]
 
 
 def _of(paths: Iterable[ValidationPath]) -> Iterator[Source]:
@@ -36,8 +37,16 @@ def _of(paths: Iterable[ValidationPath]) -> Iterator[Source]:
             of = certificate.sha256.hex()
             for url in certificate.ocsp_urls:
                 yield Source(of, url, _question(certificate, issuer))
-            for place in certificate.crl_distribution_points:
-                yield Source(of, place.url, None)
+            for url in _lists(certificate):
+                yield Source(of, url, None)
+
+
+def _lists(certificate: x509.Certificate) -> Iterator[str]:
+    """What can be fetched by HTTP; a directory (LDAP) often stands before it in the same place."""
+    for place in certificate.crl_distribution_points:
+        for name in place["distribution_point"].chosen:
+            if name.name == "uniform_resource_identifier" and name.native.lower().startswith(WEB):
+                yield name.native
 
 
 def _question(certificate: x509.Certificate, issuer: x509.Certificate) -> bytes:

@@ -61,7 +61,8 @@ def verify(
 ) -> Verification:
     """The verdict over all signatures, the worst deciding; valid needs every byte of the file under the signature.
 
-    `roots` are DER certificates to trust, `own` those of this installation, trusted too: a signature under one of
+    `roots` are DER certificates to trust. `own` are those by which a seal of this installation is known, its own
+    certificates and authorities, and of these the authorities are trusted too: a trusted signature of or under one of
     them that is not invalid makes `issuedHere` true. `fetched` are OCSP answers and revocation lists (DER) from the
     sources of the certificates; where these were asked, what they leave open is a doubt. `documentId` is for the
     caller to fill in; `audit` is None in a file that is invalid. Raises `invalid_file` and `file_encrypted`; a damaged

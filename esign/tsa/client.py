@@ -1,11 +1,13 @@
 """Asks the authorities of the settings for time stamps, in their order, until one gives what can be used."""
 
 import asyncio
+import base64
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
 from esign.clock import Clock
+from esign.config import Remote
 from esign.core.timestamp import Authority, TimeStamp
 from esign.entropy import new_nonce
 from esign.net import Direct, Failed
@@ -16,6 +18,8 @@ LARGEST = 16 * 1024  # bytes of an answer: a token, and a few around it
 LAST_FOR = 60.0  # seconds for which an authority that failed is asked after the others
 QUIET = 10.0  # seconds for which nobody asks again after all have failed
 HEADERS = {"Content-Type": "application/timestamp-query", "Accept": "application/timestamp-reply"}
+REFUSED = "it does not take the user name and password of its address in seal.tsa_urls"
+ASKED = "it wants a user name and a password; write them into its address in seal.tsa_urls"
 
 
 class NoTimeStamp(Exception):
@@ -29,8 +33,11 @@ class NoTimeStamp(Exception):
 class TimeStamps:
     """`authorities` tells how each of them answered last. `http` is closed by whoever opened it."""
 
-    def __init__(self, urls: Sequence[str], http: Direct, clock: Clock, timeout: float = ALL_OF_IT) -> None:
-        self._known = {url: Authority(url) for url in urls}
+    def __init__(
+        self, remotes: Sequence[Remote], http: Direct, clock: Clock, timeout: float = ALL_OF_IT
+    ) -> None:
+        self._known = {remote.url: Authority(remote.url) for remote in remotes}
+        self._logins = {remote.url: remote.login for remote in remotes}
         self._failed: dict[str, float] = {}
         self._quiet: tuple[float, str] | None = None
         self._http = http
@@ -84,6 +91,14 @@ class TimeStamps:
             self._quiet = None
         return errors[0] if errors else stamps
 
+    def _headers(self, url: str) -> dict[str, str]:
+        """With user name and password as RFC 7617 has them, where there are any."""
+        login = self._logins[url]
+        if login is None:
+            return HEADERS
+        encoded = base64.b64encode(login.get_secret_value().encode()).decode()
+        return {**HEADERS, "Authorization": f"Basic {encoded}"}
+
     async def _ask(self, url: str, signature: bytes) -> TimeStamp | str:
         from esign.tsa import token  # with an ASN.1 library that nobody else in this process needs
 
@@ -91,8 +106,10 @@ class TimeStamps:
         body = token.question(digest, nonce)
         try:
             status, answer = await self._http.post(
-                url, body, HEADERS, most=LARGEST, timeout=self._timeout, connect_timeout=CONNECT
+                url, body, self._headers(url), most=LARGEST, timeout=self._timeout, connect_timeout=CONNECT
             )
+            if status == 401:
+                return REFUSED if self._logins[url] else ASKED
             if status != 200:
                 return f"it answered with HTTP status {status}"
             if len(answer) > LARGEST:

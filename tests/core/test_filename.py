@@ -1,5 +1,7 @@
 """Names of files that every system takes, none twice."""
 
+from pathlib import Path
+
 import pytest
 
 from esign.core.filename import LONGEST, distinct, portable
@@ -25,11 +27,18 @@ from esign.core.filename import LONGEST, distinct, portable
         ("a. ", "a"),
         ("no ending but a. dot in it", "no ending but a. dot in it"),
         (f"{'x' * 300}.pdf", f"{'x' * LONGEST}.pdf"),
+        (f"a{'契' * 100}.pdf", f"a{'契' * 79}.pdf"),
     ],
 )
 def test_a_name_is_made_portable(name: str, expected: str) -> None:
     assert portable(name) == expected
     assert portable(expected) == expected
+
+
+def test_the_longest_name_of_any_script_can_be_written(tmp_path: Path) -> None:
+    for letter in "aé契😀":
+        *_, last = distinct([portable(f"{letter * 300}.pdf")] * 100)
+        (tmp_path / last).touch()
 
 
 def test_names_that_are_alike_get_numbers() -> None:

@@ -43,7 +43,8 @@ NAMES = {
 
 
 async def verify(site: Site, file: bytes) -> Verification:
-    return await site.runtime.pdf.verify(file, (), site.runtime.clock.now(), site.runtime.roots)
+    runtime = site.runtime
+    return await runtime.pdf.verify(file, runtime.roots, runtime.clock.now(), runtime.own)
 
 
 async def pdfsig(file: bytes, folder: Path) -> str:

@@ -19,6 +19,7 @@ from tests.pki import Issued
 
 SOURCES = "http://status.example.test"
 WEEK = timedelta(days=7)
+LAST = 253_402_300_799_000  # the last second that certificates can name: the year 9999
 
 
 def declaring(url: str = SOURCES) -> tuple[x509.ExtensionType, ...]:
@@ -30,14 +31,16 @@ def declaring(url: str = SOURCES) -> tuple[x509.ExtensionType, ...]:
     return x509.AuthorityInformationAccess([responder]), x509.CRLDistributionPoints([place])
 
 
-def a_list(authority: Issued, at: Instant, revoked: Mapping[int, Instant] | None = None) -> bytes:
+def a_list(
+    authority: Issued, at: Instant, revoked: Mapping[int, Instant] | None = None, lasts: timedelta = WEEK
+) -> bytes:
     """A revocation list made `at`; `revoked` by serial number."""
     made = to_datetime(at)
     builder = (
         x509.CertificateRevocationListBuilder()
         .issuer_name(authority.certificate.subject)
         .last_update(made)
-        .next_update(made + WEEK)
+        .next_update(made + lasts)
     )
     for number, since in (revoked or {}).items():
         entry = x509.RevokedCertificateBuilder(number, to_datetime(since))

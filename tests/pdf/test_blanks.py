@@ -6,7 +6,7 @@ from typing import Any
 
 import pypdfium2
 import pytest
-from pikepdf import Dictionary, Name, Pdf, String
+from pikepdf import Dictionary, Name, Pdf, Stream, String
 
 from esign.pdf import marks
 from esign.pdf.blanks import find
@@ -82,6 +82,16 @@ def test_what_a_script_formats_is_a_number_or_a_date_to_choose(script: str, type
     made = one(with_form({"FT": "/Tx", "T": "a", "AA": Dictionary(K=action)}))
     assert made.type == type_
     assert type_ == "number" or made.options == {"autofill": False}
+
+
+@pytest.mark.parametrize(("padding", "type_"), [(1, "number"), (2**24, "text")])
+def test_a_script_in_a_stream_is_read_unless_it_is_packed_to_unfold_to_anything(
+    padding: int, type_: str
+) -> None:
+    with Pdf.open(io.BytesIO(with_form({"FT": "/Tx", "T": "a"}))) as pdf:
+        script = Stream(pdf, b"AFNumber_Keystroke(2);" + b" " * padding)
+        pdf.pages[0].obj.Annots[0].AA = Dictionary(K=Dictionary(S=Name.JavaScript, JS=script))
+        assert one(written(pdf)).type == type_
 
 
 def test_the_name_is_the_key_and_the_hint_the_label() -> None:

@@ -1,5 +1,6 @@
 """Time stamps, levels and revocation: what other makers put into a file, and what it is worth here."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from esign.core.instant import DAY
 from esign.pdf.verify import verify
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
-from tests.pdf.proofs import a_list, an_answer, declaring, with_junk, with_proofs, with_stamp_of
+from tests.pdf.proofs import LAST, a_list, an_answer, declaring, with_junk, with_proofs, with_stamp_of
 from tests.pdf.sealing import a_pdf
 from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
 
@@ -239,6 +240,7 @@ def test_what_was_asked_for_and_not_answered_is_a_doubt() -> None:
 
 def test_damaged_proofs_prove_nothing_and_are_no_error() -> None:
     good = a_list(ROOT, NOW, {NUMBER: NOW - DAY})
-    for junk in (b"", b"\x30\x03\x02\x01\x01", good[:-5], good[:60] + b"\0" * 40 + good[100:]):
+    endless = a_list(ROOT, LAST, lasts=timedelta(0))
+    for junk in (b"", b"\x30\x03\x02\x01\x01", good[:-5], good[:60] + b"\0" * 40 + good[100:], endless):
         result, _ = judged(with_junk(BARE, junk), now=AFTER)
         assert result in ("valid", "indeterminate")

@@ -83,6 +83,17 @@ def test_a_seal_of_this_installation_is_known_as_such() -> None:
     assert verify(SEALED, [ROOT.der], NOW, own=[an_authority("Another").der])["issuedHere"] is False
 
 
+def test_a_seal_by_a_certificate_of_the_same_issuer_is_not_one_of_this_installation() -> None:
+    """Whoever issued our certificate issues to others, who may write into their files what they like."""
+    ours = a_seal(ROOT)
+    sealed = seal(an_order(a_pdf()), ours.credential).sealed
+    assert verify(sealed, [ROOT.der], NOW, own=[ours.der])["issuedHere"] is True
+    theirs = verify(SEALED, [ROOT.der], NOW, own=[ours.der])
+    assert (theirs["result"], theirs["issuedHere"]) == ("valid", False)
+    untrusted = verify(sealed, [], NOW, own=[ours.der])
+    assert (untrusted["result"], untrusted["issuedHere"]) == ("indeterminate", False), "it may be revoked"
+
+
 def test_a_test_certificate_is_named_as_one() -> None:
     seal_of_test = a_seal(ROOT, name=f"{TEST_MARK} – Acme")
     result, signature = the_signature(seal(an_order(a_pdf()), seal_of_test.credential).sealed)

@@ -1,7 +1,9 @@
 """The certificate that seals, changed in the browser: what is wrong is told, and what is right is used at once."""
 
+import asyncio
 import hashlib
 import re
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,11 +12,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
+from esign.actions import verifying
 from esign.core.document import Mode
 from esign.core.member import MemberRole
 from esign.core.user import FRESH
+from esign.pdf.seal import seal
 from tests.factories import an_organisation, store_organisation
 from tests.journeys.test_seal import verify
+from tests.pdf.sealing import a_pdf, an_order
 from tests.pki import MADE, NOW, YEAR, Issued, a_key, a_seal, an_authority
 from tests.web.office.visitor import Office, Page, Visitor, an_office
 
@@ -79,12 +84,21 @@ async def test_an_uploaded_certificate_seals_from_then_on_and_the_one_made_here_
     assert "A page was sealed and checked." in (await ada.post(SEAL)).said
 
     other = [{"name": "Nora", "email": "nora@example.test"}]
-    after = await site.api.file(await site.completed(recipients=other))
+    document_id = await site.completed(recipients=other)
+    after = await site.api.file(document_id)
     for file, certificate in ((before, made), (after, OWN.der)):
         found = await verify(site, file)
         assert (found["result"], found["issuedHere"]) == ("valid", True)
         shown = found["signatures"][0]["certificate"]
         assert shown and shown["sha256"] == sha256(certificate)
+
+    order = an_order(a_pdf())
+    facts = {**order.certificate, "document": {**order.certificate["document"], "id": document_id}}
+    somebody = a_seal(MIDDLE, name="Somebody Else").credential
+    foreign = (await asyncio.to_thread(seal, replace(order, certificate=facts), somebody)).sealed
+    finding = await verifying.verify_for_anybody(office.runtime, foreign)
+    assert (finding.verification["result"], finding.verification["issuedHere"]) == ("valid", False)
+    assert finding.match is verifying.Match.NOTHING, "it names a document of ours, and is not by us"
 
     kept = folder(office) / "uploaded-seal.pem"
     assert kept.stat().st_mode & 0o777 == 0o600 and b"BEGIN PRIVATE KEY" in kept.read_bytes()

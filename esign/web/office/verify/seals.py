@@ -136,8 +136,12 @@ def checks(signature: Signature) -> Iterator[Check]:
     if not against:
         yield unchanged(signature)
     if signature["valid"] and signature["trusted"]:
-        by = "the authority of this installation" if signature["issuedHere"] else "an authority trusted here"
-        yield Check("good", "Certificate trusted:", f"it was issued by {by}.")
+        whose = (
+            "is that of this installation"
+            if signature["issuedHere"]
+            else "was issued by an authority trusted here"
+        )
+        yield Check("good", "Certificate trusted:", f"it {whose}.")
     if OF_A_TEST in reasons:
         yield Check("warn", "Sealed in test mode:", "no legal effect.")
     for reason in reasons:
