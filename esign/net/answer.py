@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+TOO_LATE = "timeout: no answer within the time allowed"
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

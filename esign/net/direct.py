@@ -1,9 +1,10 @@
 """Posting to an address that the administrator wrote into the settings."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from esign.net.answer import Failed, Refused
+from esign.net.answer import TOO_LATE, Failed, Refused
 from esign.net.gate import Gate, Resolve, look_up
 from esign.net.zones import Zone
 
@@ -36,7 +37,8 @@ class Direct:
     ) -> tuple[int, bytes]:
         """Status and body, at most one byte more than `most`; redirects are not followed. Raises `Failed`.
 
-        Asked once more where a connection ends without an answer: it may have been an old one.
+        Asked once more where a connection ends without an answer, as it may have been an old one; `timeout` is the
+        seconds of both tries together.
         """
         session = self._opened()
 
@@ -45,13 +47,17 @@ class Direct:
             return status, kept
 
         try:
-            return await attempt()
+            async with asyncio.timeout(timeout):
+                try:
+                    return await attempt()
+                except Failed as failure:
+                    if not str(failure).startswith("disconnected:"):
+                        raise
+                    return await attempt()
         except Refused as refused:
             raise Failed("address_refused: the name leads to an address that no authority has") from refused
-        except Failed as failure:
-            if not str(failure).startswith("disconnected:"):
-                raise
-            return await attempt()
+        except TimeoutError as error:
+            raise Failed(TOO_LATE) from error
 
     async def close(self) -> None:
         if self._session is not None:

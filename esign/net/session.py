@@ -8,7 +8,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from esign.net.answer import Failed, Refused
+from esign.net.answer import TOO_LATE, Failed, Refused
 from esign.net.gate import Barred, Gate
 
 KEPT = 1_024
@@ -19,7 +19,7 @@ NO_ROUNDING = 3_600.0  # aiohttp rounds time-outs above this up to whole seconds
 # The first kind that fits decides: time-outs and TLS errors are connection errors too.
 REASONS: tuple[tuple[type[Exception], str], ...] = (
     (aiohttp.ConnectionTimeoutError, "connect_timeout: no connection within the time allowed"),
-    (TimeoutError, "timeout: no answer within the time allowed"),
+    (TimeoutError, TOO_LATE),
     (aiohttp.ClientConnectorDNSError, "name_not_found: the host has no address"),
     (aiohttp.ClientSSLError, "tls_failed: the host has no certificate that can be trusted"),
     (aiohttp.ClientConnectorError, "connection_failed: the host does not take connections"),
