@@ -36,6 +36,23 @@ async def add(tx: Transaction, token: str, session: Session) -> None:
     await tx.run(insert("session", (*COLUMNS, "token")), **row, token=hashed(token))
 
 
+async def renew(tx: Transaction, session: Session, token: str) -> bool:
+    """What it has gained, under a new cookie; False where it has ended meanwhile. Where it is stays as it is."""
+    return bool(
+        await tx.run(
+            """
+            UPDATE session SET token = :token, stage = :stage, seen_at = :seen_at, proved_at = :proved_at
+            WHERE id = :id
+            """,
+            id=session.id,
+            token=hashed(token),
+            stage=session.stage.value,
+            seen_at=session.seen_at,
+            proved_at=session.proved_at,
+        )
+    )
+
+
 async def touch(tx: Transaction, session_id: str, now: Instant) -> None:
     await tx.run("UPDATE session SET seen_at = :now WHERE id = :id", id=session_id, now=now)
 

@@ -25,6 +25,13 @@ async def find(reader: Reader, email: str) -> User | None:
     return load(row) if row else None
 
 
+async def require_same(tx: Transaction, user: User) -> None:
+    """Raises `revision_mismatch` where what the person signs in with was changed since they were read."""
+    now = await get(tx, user.id)
+    if (now.password, now.totp, now.disabled_at) != (user.password, user.totp, user.disabled_at):
+        raise Problem("revision_mismatch", "What you sign in with was changed meanwhile. Sign in again.")
+
+
 async def everybody(reader: Reader) -> list[User]:
     """Oldest first."""
     return [load(row) for row in await reader.all("SELECT * FROM app_user ORDER BY created_at, id")]

@@ -184,6 +184,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "mails.prune": lambda tx: mails.prune(tx, NOW, 500),
     "members.find": lambda tx: members.find(tx, ORGANISATION, 25, AFTER),
     "outbox.find_due": lambda tx: outbox.find_due(tx, "mail", NOW, 25),
+    "accounts.organisations_of": lambda tx: accounts.organisations_of(tx, "usr_1"),
     "members.of_user": lambda tx: members.of_user(tx, "usr_1"),
     "sessions.find": lambda tx: sessions.find(tx, "usr_1", NOW),
     "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),

@@ -153,7 +153,7 @@ async def set_up(call: Call) -> Response:
         if not problem.details:
             raise
         raise Wrong({one.path.strip("/"): one.message for one in problem.details}) from None
-    own = await sessions.organisations(call.runtime, user)
+    own = await accounts.organisations_of(call.runtime.db, user.id)
     new, session = await sessions.begin(call.runtime, user, own[0].id, Stage.WHOLE, call.origin)
     await replace(call, new, session)
     return entered(call, session, "/server/address")
