@@ -154,9 +154,11 @@ async def go(runtime: Runtime, signed: Signed, organisation_id: str, mode: Mode)
     return True
 
 
-async def find(runtime: Runtime, signed: Signed) -> list[Session]:
-    """Where the person is signed in, newest first."""
-    return await sessions.find(runtime.db, signed.user.id, runtime.clock.now())
+async def find_others(runtime: Runtime, signed: Signed, limit: int) -> tuple[list[Session], bool]:
+    """Where else the person is signed in, newest first, and whether there are more than `limit`."""
+    found = await sessions.find(runtime.db, signed.user.id, runtime.clock.now(), limit + 2)
+    others = [one for one in found if one.id != signed.session.id]
+    return others[:limit], len(others) > limit
 
 
 async def end(runtime: Runtime, user_id: str, session_id: str) -> bool:

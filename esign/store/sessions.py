@@ -22,12 +22,19 @@ async def get(reader: Reader, token: str, now: Instant) -> Session | None:
     return None if session is None or session.is_over(now) else session
 
 
-async def find(reader: Reader, user_id: str, now: Instant) -> list[Session]:
-    """Those of a person that last, newest first."""
+async def find(reader: Reader, user_id: str, now: Instant, limit: int) -> list[Session]:
+    """Up to `limit` of those of a person that last, newest first."""
     rows = await reader.all(
-        "SELECT * FROM session WHERE user_id = :user_id ORDER BY created_at DESC", user_id=user_id
+        """
+        SELECT * FROM session WHERE user_id = :user_id AND created_at > :absolute AND seen_at > :idle
+        ORDER BY created_at DESC LIMIT :limit
+        """,
+        user_id=user_id,
+        absolute=now - ABSOLUTE,
+        idle=now - IDLE,
+        limit=limit,
     )
-    return [session for session in map(load, rows) if not session.is_over(now)]
+    return [load(row) for row in rows]
 
 
 async def add(tx: Transaction, token: str, session: Session) -> None:

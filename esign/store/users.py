@@ -1,12 +1,13 @@
 """The people who sign in, and the codes that stand in for their second factor."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.user import User
 from esign.store.database import Reader, Row, Transaction
-from esign.store.sql import insert
+from esign.store.sql import insert, listed
 
 COLUMNS = tuple(User.__slots__)
 
@@ -17,6 +18,13 @@ async def get(reader: Reader, user_id: str) -> User:
     if row is None:
         raise Problem("not_found")
     return load(row)
+
+
+async def get_many(reader: Reader, ids: Sequence[str]) -> dict[str, User]:
+    """Those of these ids, by id."""
+    names, given = listed("id", ids)
+    rows = await reader.all(f"SELECT * FROM app_user WHERE id IN {names}", **given)
+    return {row["id"]: load(row) for row in rows}
 
 
 async def find(reader: Reader, email: str) -> User | None:
