@@ -28,8 +28,12 @@ def address(secret: str, user: User, issuer: str) -> str:
 def matching(secret: str, code: str, now: Instant) -> int | None:
     """The step whose code it is, None where it is that of none."""
     totp, step = pyotp.TOTP(secret), now // (STEP * SECOND)
-    given = "".join(code.split())
-    fitting = [n for n in (step - 1, step, step + 1) if hmac.compare_digest(totp.at(n * STEP), given)]
+    given = "".join(
+        code.split()
+    ).encode()  # whatever was typed: as text, anything but ASCII cannot be compared
+    fitting = [
+        n for n in (step - 1, step, step + 1) if hmac.compare_digest(totp.at(n * STEP).encode(), given)
+    ]
     return fitting[0] if fitting else None
 
 
@@ -46,6 +50,7 @@ async def enable(runtime: Runtime, user: User, secret: str, code: str, keep: str
     codes = [new_recovery_code() for _ in range(RECOVERY)]
 
     async def write(tx: Transaction) -> None:
+        await users.require_same(tx, user)
         await users.save_factor(tx, user.id, sealed, step)
         await users.replace_recovery(tx, user.id, [mac(runtime, user.id, one) for one in codes])
         await sessions.end_all(tx, user.id, keep)
@@ -58,6 +63,7 @@ async def disable(runtime: Runtime, user: User, keep: str) -> None:
     """The password alone signs in again; every session but `keep` ends."""
 
     async def write(tx: Transaction) -> None:
+        await users.require_same(tx, user)
         await users.save_factor(tx, user.id, None, 0)
         await users.replace_recovery(tx, user.id, [])
         await sessions.end_all(tx, user.id, keep)
@@ -70,6 +76,7 @@ async def renew_recovery(runtime: Runtime, user: User) -> list[str]:
     codes = [new_recovery_code() for _ in range(RECOVERY)]
 
     async def write(tx: Transaction) -> None:
+        await users.require_same(tx, user)
         await users.replace_recovery(tx, user.id, [mac(runtime, user.id, one) for one in codes])
 
     await runtime.db.write(write)

@@ -45,7 +45,11 @@ async def sign_in(runtime: Runtime, email: str, password: str, origin: Origin) -
 async def begin(
     runtime: Runtime, user: User, organisation_id: str, stage: Stage, origin: Origin
 ) -> tuple[str, Session]:
-    """A new session of somebody who has just shown who they are."""
+    """A new session of somebody who has just shown who they are.
+
+    Raises `revision_mismatch` where a new password, a second factor or the end of the account came between: whoever
+    signs in with the old one without end must not be left with a session.
+    """
     now, token = runtime.clock.now(), new_token()
     mode = Mode.LIVE if allows(runtime, Mode.LIVE) else Mode.TEST
     session = Session(
@@ -62,6 +66,7 @@ async def begin(
     )
 
     async def write(tx: Transaction) -> None:
+        await users.require_same(tx, user)
         await sessions.add(tx, token, session)
         if stage is Stage.WHOLE:
             await users.save_seen(tx, user.id, now)
@@ -76,7 +81,7 @@ async def known(runtime: Runtime, token: str) -> Session | None:
 
 
 async def give_factor(runtime: Runtime, token: str, code: str) -> str | None:
-    """The cookie of the whole session for that of the half one; None where the code is not right."""
+    """The cookie of the whole session for that of the half one; None where the code is not right, or it has ended."""
     now = runtime.clock.now()
     half = await sessions.get(runtime.db, token, now)
     if half is None or half.stage is not Stage.HALF:
@@ -87,24 +92,23 @@ async def give_factor(runtime: Runtime, token: str, code: str) -> str | None:
     async def write(tx: Transaction) -> bool:
         if not await factors.use(tx, runtime, user, code, now):
             return False
-        await renew(tx, half, replace(half, stage=Stage.WHOLE, seen_at=now, proved_at=now), after)
         await users.save_seen(tx, user.id, now)
-        return True
+        whole = replace(half, stage=Stage.WHOLE, seen_at=now, proved_at=now)
+        return await sessions.renew(tx, whole, after)
 
     return after if await runtime.db.write(write) else None
 
 
 async def confirm(runtime: Runtime, signed: Signed, password: str) -> str | None:
-    """A new cookie of a session that is fresh again; None where the password is not right."""
+    """A new cookie of a session that is fresh again; None where the password is not right, or it has ended."""
     if not await runtime.passwords.fits(signed.user.password, password):
         return None
     now, after = runtime.clock.now(), new_token()
 
-    async def write(tx: Transaction) -> None:
-        await renew(tx, signed.session, replace(signed.session, seen_at=now, proved_at=now), after)
+    async def write(tx: Transaction) -> bool:
+        return await sessions.renew(tx, replace(signed.session, seen_at=now, proved_at=now), after)
 
-    await runtime.db.write(write)
-    return after
+    return after if await runtime.db.write(write) else None
 
 
 def allows(runtime: Runtime, mode: Mode) -> bool:
@@ -112,29 +116,21 @@ def allows(runtime: Runtime, mode: Mode) -> bool:
     return mode is Mode.TEST or runtime.config.server.environment != "test"
 
 
-async def renew(tx: Transaction, before: Session, after: Session, token: str) -> None:
-    await sessions.end(tx, before.user_id, before.id)
-    await sessions.add(tx, token, after)
-
-
-async def signed(runtime: Runtime, token: str) -> Signed | None:
-    """Whoever the cookie belongs to, while the session is whole and the person still of the organisation."""
-    now = runtime.clock.now()
-    session = await sessions.get(runtime.db, token, now)
-    if session is None or session.stage is not Stage.WHOLE:
+async def signed(runtime: Runtime, session: Session) -> Signed | None:
+    """Whose session it is, while it is whole and the person still of the organisation."""
+    if session.stage is not Stage.WHOLE:
         return None
     user = await users.get(runtime.db, session.user_id)
     own = await members.of_user(runtime.db, user.id)
     member = next((one for one in own if one.organisation_id == session.organisation_id), None)
-    if member is None or user.disabled_at is not None:
+    every = {one.id: one for one in await accounts.organisations_of(runtime.db, user.id)}
+    organisation = every.pop(session.organisation_id, None)
+    if member is None or organisation is None or user.disabled_at is not None:
         return None
+    now = runtime.clock.now()
     if now - session.seen_at >= SEEN:
         await touch(runtime, session, now)
-    organisation = await accounts.get_organisation(runtime.db, session.organisation_id)
-    others = [
-        await accounts.get_organisation(runtime.db, one.organisation_id) for one in own if one != member
-    ]
-    return Signed(user, member, organisation, session, tuple(others))
+    return Signed(user, member, organisation, session, tuple(every.values()))
 
 
 async def touch(runtime: Runtime, session: Session, now: Instant) -> None:
@@ -158,15 +154,11 @@ async def go(runtime: Runtime, signed: Signed, organisation_id: str, mode: Mode)
     return True
 
 
-async def organisations(runtime: Runtime, user: User) -> list[Organisation]:
-    """Those that the person is of, the oldest membership first."""
-    own = await members.of_user(runtime.db, user.id)
-    return [await accounts.get_organisation(runtime.db, member.organisation_id) for member in own]
-
-
-async def find(runtime: Runtime, signed: Signed) -> list[Session]:
-    """Where the person is signed in, newest first."""
-    return await sessions.find(runtime.db, signed.user.id, runtime.clock.now())
+async def find_others(runtime: Runtime, signed: Signed, limit: int) -> tuple[list[Session], bool]:
+    """Where else the person is signed in, newest first, and whether there are more than `limit`."""
+    found = await sessions.find(runtime.db, signed.user.id, runtime.clock.now(), limit + 2)
+    others = [one for one in found if one.id != signed.session.id]
+    return others[:limit], len(others) > limit
 
 
 async def end(runtime: Runtime, user_id: str, session_id: str) -> bool:

@@ -53,6 +53,7 @@ async def change_password(runtime: Runtime, user: User, password: str, keep: str
     now, hashed = runtime.clock.now(), await runtime.passwords.hash(password)
 
     async def write(tx: Transaction) -> None:
+        await users.require_same(tx, user)
         await users.save_password(tx, user.id, hashed, now)
         await tickets.drop(tx, Errand.RESET, user.id)
         await sessions.end_all(tx, user.id, keep)

@@ -22,18 +22,42 @@ async def get(reader: Reader, token: str, now: Instant) -> Session | None:
     return None if session is None or session.is_over(now) else session
 
 
-async def find(reader: Reader, user_id: str, now: Instant) -> list[Session]:
-    """Those of a person that last, newest first."""
+async def find(reader: Reader, user_id: str, now: Instant, limit: int) -> list[Session]:
+    """Up to `limit` of those of a person that last, newest first."""
     rows = await reader.all(
-        "SELECT * FROM session WHERE user_id = :user_id ORDER BY created_at DESC", user_id=user_id
+        """
+        SELECT * FROM session WHERE user_id = :user_id AND created_at > :absolute AND seen_at > :idle
+        ORDER BY created_at DESC LIMIT :limit
+        """,
+        user_id=user_id,
+        absolute=now - ABSOLUTE,
+        idle=now - IDLE,
+        limit=limit,
     )
-    return [session for session in map(load, rows) if not session.is_over(now)]
+    return [load(row) for row in rows]
 
 
 async def add(tx: Transaction, token: str, session: Session) -> None:
     row = {name: getattr(session, name) for name in COLUMNS}
     row |= {"stage": session.stage.value, "mode": session.mode.value}
     await tx.run(insert("session", (*COLUMNS, "token")), **row, token=hashed(token))
+
+
+async def renew(tx: Transaction, session: Session, token: str) -> bool:
+    """What it has gained, under a new cookie; False where it has ended meanwhile. Where it is stays as it is."""
+    return bool(
+        await tx.run(
+            """
+            UPDATE session SET token = :token, stage = :stage, seen_at = :seen_at, proved_at = :proved_at
+            WHERE id = :id
+            """,
+            id=session.id,
+            token=hashed(token),
+            stage=session.stage.value,
+            seen_at=session.seen_at,
+            proved_at=session.proved_at,
+        )
+    )
 
 
 async def touch(tx: Transaction, session_id: str, now: Instant) -> None:

@@ -1,12 +1,13 @@
 """The people who sign in, and the codes that stand in for their second factor."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.user import User
 from esign.store.database import Reader, Row, Transaction
-from esign.store.sql import insert
+from esign.store.sql import insert, listed
 
 COLUMNS = tuple(User.__slots__)
 
@@ -19,10 +20,24 @@ async def get(reader: Reader, user_id: str) -> User:
     return load(row)
 
 
+async def get_many(reader: Reader, ids: Sequence[str]) -> dict[str, User]:
+    """Those of these ids, by id."""
+    names, given = listed("id", ids)
+    rows = await reader.all(f"SELECT * FROM app_user WHERE id IN {names}", **given)
+    return {row["id"]: load(row) for row in rows}
+
+
 async def find(reader: Reader, email: str) -> User | None:
     """The person of an address, whatever its capitals."""
     row = await reader.one("SELECT * FROM app_user WHERE address = :address", address=email.casefold())
     return load(row) if row else None
+
+
+async def require_same(tx: Transaction, user: User) -> None:
+    """Raises `revision_mismatch` where what the person signs in with was changed since they were read."""
+    now = await get(tx, user.id)
+    if (now.password, now.totp, now.disabled_at) != (user.password, user.totp, user.disabled_at):
+        raise Problem("revision_mismatch", "What you sign in with was changed meanwhile. Sign in again.")
 
 
 async def everybody(reader: Reader) -> list[User]:

@@ -59,8 +59,9 @@ async def begin(runtime: Runtime, name: str, role: MemberRole, mode: Mode) -> st
         await members.add(tx, member)
 
     await runtime.db.write(write)
-    token, _ = await sessions.begin(runtime, user, organisation.id, Come.WHOLE, Origin("127.0.0.1", None))
-    signed = await sessions.signed(runtime, token)
+    origin = Origin("127.0.0.1", None)
+    token, session = await sessions.begin(runtime, user, organisation.id, Come.WHOLE, origin)
+    signed = await sessions.signed(runtime, session)
     assert signed and await sessions.go(runtime, signed, organisation.id, mode)
     return token
 

@@ -9,9 +9,12 @@ from esign.web.office.call import Call
 from esign.web.office.door import WRONG_PASSWORD
 from esign.web.office.forms import EMPTY, Wrong, checked
 
+SHOWN = 50  # browsers besides this one; whoever has more signs all of them out
+
 
 async def show(call: Call) -> Response:
-    signed = call.signed
+    this = call.signed.session
+    others, more = await sessions.find_others(call.runtime, call.signed, SHOWN)
     browsers = [
         {
             "id": one.id,
@@ -19,11 +22,11 @@ async def show(call: Call) -> Response:
             "ip": one.ip,
             "since": one.created_at,
             "seen": one.seen_at,
-            "this": one.id == signed.session.id,
+            "this": one is this,
         }
-        for one in await sessions.find(call.runtime, signed)
+        for one in (this, *others)
     ]
-    return call.page("account", browsers=browsers)
+    return call.page("account", browsers=browsers, more=more)
 
 
 async def rename(call: Call) -> Response:

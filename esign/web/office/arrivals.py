@@ -3,7 +3,8 @@
 Opening such a link uses nothing, since programs that look through mails open them as well.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, wraps
 from typing import Annotated
 from zoneinfo import available_timezones
 
@@ -18,6 +19,7 @@ from esign.core.user import Errand, Stage, User
 from esign.store import accounts
 from esign.web.api.rules import known_zone
 from esign.web.office.call import Call
+from esign.web.office.door import Handler
 from esign.web.office.entrance import entered, replace
 from esign.web.office.forms import EMPTY, Wrong, checked
 from esign.web.schema import Email, Line, Schema
@@ -39,6 +41,24 @@ class FirstOwner(Schema):
     time_zone: Annotated[str, Line(1, 64), AfterValidator(known_zone)]
     name: Annotated[str, Line(1, 200)]
     email: Email
+
+
+def once(errand: Errand) -> Callable[[Handler], Handler]:
+    """Of two who send such a page at once the second is told what whoever opens it later is told."""
+
+    def within(handler: Handler) -> Handler:
+        @wraps(handler)
+        async def answer(call: Call) -> Response:
+            try:
+                return await handler(call)
+            except Problem as problem:
+                if problem.code != "not_found":
+                    raise
+                return gone(call, errand)
+
+        return answer
+
+    return within
 
 
 # ---------- a forgotten password ----------
@@ -63,6 +83,7 @@ async def show_reset(call: Call) -> Response:
     return gone(call, Errand.RESET) if user is None else call.page("reset", user=user)
 
 
+@once(Errand.RESET)
 async def reset(call: Call) -> Response:
     user = await joining.reset(call.runtime, call.path["token"])
     if user is None:
@@ -80,6 +101,7 @@ async def show_invitation(call: Call) -> Response:
     return gone(call, Errand.INVITATION) if invited is None else call.page("invitation", invited=invited)
 
 
+@once(Errand.INVITATION)
 async def join(call: Call) -> Response:
     token = call.path["token"]
     invited = await joining.invitation(call.runtime, token)
@@ -89,12 +111,7 @@ async def join(call: Call) -> Response:
         user = await join_again(call, token, invited)
     else:
         user = await join_first(call, token, invited)
-    stage = Stage.WHOLE if user.totp is None else Stage.HALF
-    new, session = await sessions.begin(
-        call.runtime, user, invited.member.organisation_id, stage, call.origin
-    )
-    await replace(call, new, session)
-    return entered(call, session, None, "joined")
+    return await begun(call, user, invited.member.organisation_id, None, "joined")
 
 
 async def join_first(call: Call, token: str, invited: Invitation) -> User:
@@ -134,6 +151,7 @@ async def show_setup(call: Call) -> Response:
     return call.page("set_up", name=name, zone=first.time_zone, zones=zones())
 
 
+@once(Errand.SETUP)
 async def set_up(call: Call) -> Response:
     token = call.path["token"]
     if not await joining.is_open(call.runtime, Errand.SETUP, token):
@@ -150,17 +168,18 @@ async def set_up(call: Call) -> Response:
     try:
         user = await joining.found(call.runtime, token, founder)
     except Problem as problem:
+        if problem.code == "member_exists":
+            raise Wrong({"email": problem.message}) from None
         if not problem.details:
             raise
         raise Wrong({one.path.strip("/"): one.message for one in problem.details}) from None
-    own = await sessions.organisations(call.runtime, user)
-    new, session = await sessions.begin(call.runtime, user, own[0].id, Stage.WHOLE, call.origin)
-    await replace(call, new, session)
-    return entered(call, session, "/server/address")
+    own = await accounts.organisations_of(call.runtime.db, user.id)
+    return await begun(call, user, own[0].id, "/server/address")
 
 
-def zones() -> list[str]:
-    """Names of places, in order; what old programs called them is left out."""
+@cache
+def zones() -> tuple[str, ...]:
+    """Names of places, in order; what old programs called them is left out. Finding them opens hundreds of files."""
     regions = (
         "Africa/",
         "America/",
@@ -172,10 +191,20 @@ def zones() -> list[str]:
         "Indian/",
         "Pacific/",
     )
-    return ["UTC", *sorted(zone for zone in available_timezones() if zone.startswith(regions))]
+    return ("UTC", *sorted(zone for zone in available_timezones() if zone.startswith(regions)))
 
 
 # ---------- all of them ----------
+
+
+async def begun(
+    call: Call, user: User, organisation_id: str, then: str | None, done: str | None = None
+) -> Response:
+    """Whoever has come in by such a link is signed in, or is first asked for a code."""
+    stage = Stage.WHOLE if user.totp is None else Stage.HALF
+    new, session = await sessions.begin(call.runtime, user, organisation_id, stage, call.origin)
+    await replace(call, new, session)
+    return entered(call, session, then, done)
 
 
 async def chosen(

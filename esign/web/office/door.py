@@ -180,7 +180,8 @@ class Door:
         token = cookies.find(call.request, self.runtime.config)
         if token is not None:
             call.session = await sessions.known(self.runtime, token)
-            call.person = await sessions.signed(self.runtime, token)
+        if call.session is not None:
+            call.person = await sessions.signed(self.runtime, call.session)
         if call.person is not None:
             call.attention = (await listing.count(self.runtime, call.owner)).attention
 
@@ -253,7 +254,7 @@ def address(request: Request) -> str:
 
 def fault(call: Call, problem: Problem) -> Response:
     """What cannot be done, on a page of the office; where nobody is signed in, as everywhere."""
-    if call.person is None and problem.status not in (400, 429):
+    if call.person is None and problem.status not in (400, 409, 429):
         raise problem
     kinds = {401: "refused", 404: "missing", 409: "conflict", 429: "busy", 503: "away"}
     shown = call.page("fault", kind=kinds.get(problem.status, "wrong"), sentence=problem.message)

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from esign.actions import members
 from esign.core.errors import Problem
 from esign.core.member import Member, MemberRole, MemberStatus
+from esign.core.user import User
 from esign.store import users
 from esign.store.members import get_own
 from esign.web.api.members import InviteMember
@@ -14,6 +15,7 @@ from esign.web.office import once, paging
 from esign.web.office.call import Call
 from esign.web.office.forms import Wrong, checked
 
+HERE = "/members"
 PER_PAGE = 50
 ROLES = {
     MemberRole.OWNER: "Owner",
@@ -26,20 +28,20 @@ ROLES = {
 async def show(call: Call) -> Response:
     filters = f"members:{call.owner}"
     found, more = await members.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
+    people = await users.get_many(call.runtime.db, [one.user_id for one in found if one.user_id])
     return call.page(
         "members",
-        rows=[await row(call, member) for member in found],
-        more=paging.link_to(call, more, filters),
+        rows=[row(call, member, people.get(member.user_id or "")) for member in found],
+        more=paging.link_to(call, more, filters, HERE),
         first=paging.AFTER not in call.request.query_params,
         roles=offered(call),
         titles=ROLES,
     )
 
 
-async def row(call: Call, member: Member) -> dict[str, Any]:
+def row(call: Call, member: Member, person: User | None) -> dict[str, Any]:
     """A member with how they sign in, and what whoever looks may do about them."""
     signed = call.signed
-    person = await users.get(call.runtime.db, member.user_id) if member.user_id else None
     touchable = member.id != signed.member.id and (
         signed.member.role is MemberRole.OWNER or member.role is not MemberRole.OWNER
     )
@@ -69,12 +71,12 @@ async def invite(call: Call) -> Response:
         return await members.invite(call.runtime, call.owner, given.email, given.name, role, keep, by)
 
     try:
-        await once.make(call, once.name_for(call), "/members", about, create)
+        await once.make(call, once.name_for(call), HERE, about, create)
     except Problem as problem:
         if problem.code != "member_exists":
             raise
         raise Wrong({"email": problem.message}) from None
-    return call.go("/members", "invited")
+    return call.go(HERE, "invited")
 
 
 async def change(call: Call) -> Response:
@@ -86,12 +88,12 @@ async def change(call: Call) -> Response:
         await members.change(call.runtime, call.owner, call.path["id"], None, role, by=by)
     except Problem as problem:
         raise told(problem) from None
-    return call.go("/members", "role")
+    return call.go(HERE, "role")
 
 
 async def invite_again(call: Call) -> Response:
     await members.invite_again(call.runtime, call.owner, call.path["id"])
-    return call.go("/members", "invited-again")
+    return call.go(HERE, "invited-again")
 
 
 async def ask(call: Call) -> Response:
@@ -105,7 +107,7 @@ async def remove(call: Call) -> Response:
         await members.remove(call.runtime, call.owner, call.path["id"], by=call.signed.member.role)
     except Problem as problem:
         raise told(problem) from None
-    return call.go("/members", "removed")
+    return call.go(HERE, "removed")
 
 
 def told(problem: Problem) -> Exception:

@@ -14,10 +14,15 @@ def after(call: Call, filters: str) -> Place | None:
     return place_of(call.runtime.vault, call.request.query_params.get(AFTER), filters)
 
 
-def link_to(call: Call, place: Place | None, filters: str, **kept: str) -> str | None:
-    """The address of the next page, with what else narrows the list; None where there is none."""
+def link_to(
+    call: Call, place: Place | None, filters: str, path: str | None = None, /, **kept: str
+) -> str | None:
+    """The address of the next page, with what else narrows the list; None where there is none.
+
+    `path`: where the list is, where forms of other addresses show it again.
+    """
     cursor = cursor_of(call.runtime.vault, place, filters)
-    return None if cursor is None else f"{call.request.url.path}?{urlencode({**kept, AFTER: cursor})}"
+    return None if cursor is None else begin(path or call.request.url.path, **kept, **{AFTER: cursor})
 
 
 def begin(path: str, **kept: str) -> str:

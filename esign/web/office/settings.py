@@ -66,49 +66,49 @@ async def show_defaults(call: Call) -> Response:
 
 
 async def change_organisation(call: Call) -> Response:
-    await change(call)
+    await change(call, wanted(call.form))
     return call.go(ORGANISATION, "settings")
 
 
 async def change_defaults(call: Call) -> Response:
     """Saved; first a question where documents would be deleted that would have stayed."""
-    days = await shortened(call)
+    changes = wanted(call.form)
+    days = await shortened(call, changes)
     if days is not None and SURE not in call.form:
         now = call.runtime.clock.now()
         return call.page("defaults_sure", kept=call.form, days=days, before=now - days * DAY)
-    await change(call)
+    await change(call, changes)
     return call.go(DEFAULTS, "settings")
 
 
-async def shortened(call: Call) -> int | None:
+async def shortened(call: Call, changes: Mapping[str, Any]) -> int | None:
     """After how many days documents that ended are to be deleted, where some go now that would have stayed.
 
     A shorter retention does the same where they are deleted already.
     """
     before, now = (await actions.read(call.runtime, call.owner)).organisation, call.runtime.clock.now()
-    wanted = changes_of(checked(call.form))
-    after = replace(before, **{name: wanted[name] for name in KEEPING if name in wanted})
+    after = replace(before, **{name: changes[name] for name in KEEPING if name in changes})
     was, will = (retention.horizons(one, Mode.LIVE, 0, now) for one in (before, after))
     pairs = ((was.completed, will.completed), (was.closed, will.closed))
     sooner = any(new is not None and (old is None or old < new) for old, new in pairs)
     return after.delete_closed_after_days if sooner else None
 
 
-async def change(call: Call) -> None:
+async def change(call: Call, changes: Mapping[str, Any]) -> None:
     try:
-        await actions.change(call.runtime, call.owner, changes_of(checked(call.form)))
+        await actions.change(call.runtime, call.owner, changes)
     except Problem as problem:
         if not problem.details:
             raise
         raise Wrong(sentences(problem)) from None
 
 
-def checked(form: Mapping[str, str]) -> ChangeSettings:
-    """The form as the API would be sent it; raises `Wrong`."""
+def wanted(form: Mapping[str, str]) -> dict[str, Any]:
+    """What the form changes, held against what the API takes; raises `Wrong`."""
     if not form.get("organisationName", "x").strip():
         raise Wrong({"organisationName": EMPTY})
     try:
-        return check(ChangeSettings, body_of(form))
+        return changes_of(check(ChangeSettings, body_of(form)))
     except Problem as problem:
         raise Wrong(sentences(problem)) from None
 

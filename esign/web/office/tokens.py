@@ -172,7 +172,6 @@ async def show_name(call: Call) -> Response:
 
 
 async def rename(call: Call) -> Response:
-    await keys.get(call.runtime, call.owner, call.path["id"])
     await keys.rename(call.runtime, call.owner, call.path["id"], checked(RenameKey, call.form).name)
     return call.go(HERE, "token-named")
 

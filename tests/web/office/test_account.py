@@ -2,7 +2,13 @@
 
 import pyotp
 
+from esign.actions import sessions
+from esign.core.document import Origin
 from esign.core.member import MemberRole
+from esign.core.user import Stage
+from esign.store import accounts
+from esign.store import sessions as store
+from esign.web.office.account import SHOWN
 from tests.web.office.visitor import PASSWORD, Office, Visitor
 
 NEW = "seven violet tractors hum"
@@ -60,6 +66,26 @@ async def test_browsers_are_listed_and_signed_out_one_by_one_or_all(office: Offi
     open_ones = [(await one.get("/account")).status for one in (visitor, second, third)]
     assert open_ones == [200, 303, 303]
     assert (await stranger.get("/account")).status == 200
+
+
+async def test_of_very_many_browsers_the_newest_are_listed_and_all_others_are_signed_out(
+    office: Office,
+) -> None:
+    visitor = await office.signed_in("Ada")
+    user = await office.user_of("ada@example.test")
+    [own] = await accounts.organisations_of(office.runtime.db, user.id)
+    for n in range(SHOWN + 1):
+        office.clock.advance(milliseconds=1)
+        origin = Origin(f"192.0.2.{n}", None)
+        await sessions.begin(office.runtime, user, own.id, Stage.WHOLE, origin)
+    page = await visitor.get("/account")
+    assert page.text.count('/end"') == SHOWN and "This one" in page.said
+    assert "192.0.2.50" in page.said and "192.0.2.0 " not in page.said
+    assert f"The newest {SHOWN + 1} are shown." in page.said
+    assert (await visitor.post("/account/sessions/end-others")).status == 303
+    now = office.clock.now()
+    assert len(await store.find(office.runtime.db, user.id, now, 100)) == 1
+    assert "are shown" not in (await visitor.get("/account")).said
 
 
 # ---------- the second factor ----------

@@ -1,5 +1,8 @@
 """Mailed and printed links: what they open, how often, and how long."""
 
+import asyncio
+from collections.abc import Sequence
+
 import pyotp
 import pytest
 
@@ -62,8 +65,11 @@ async def test_the_printed_link_ends_after_half_an_hour_and_with_the_next_start(
 async def test_of_two_who_set_up_at_once_one_becomes_the_owner(office: Office) -> None:
     path = await setup_link(office)
     token = path.rpartition("/")[2]
+    other = OWNER | {"email": "alder@example.test"}
+    pages = await asyncio.gather(*(office.visitor().post(path, given) for given in (OWNER, other)))
+    assert one_of(pages).to == "/server/address"
+    assert len((await office.site.api.ok("GET", "/members"))["data"]) == 1
     founder = joining.Founder("A", "a@example.test", PASSWORD, "A", "UTC")
-    await joining.found(office.runtime, token, founder)
     with pytest.raises(Exception, match="not_found"):
         await joining.found(office.runtime, token, founder)
 
@@ -108,6 +114,13 @@ async def test_somebody_who_was_only_invited_under_the_same_address_becomes_the_
     assert (member["id"], member["role"], member["status"]) == (invited["id"], "owner", "active")
 
 
+async def test_somebody_who_signs_in_already_cannot_be_the_first_owner_a_second_time(office: Office) -> None:
+    await office.user("Maren", MemberRole.MEMBER)
+    path = await setup_link(office)
+    page = await office.visitor().post(path, OWNER)
+    assert page.wrong() == {"email": "Somebody with this email address signs in here already."}
+
+
 # ---------- an invitation ----------
 
 
@@ -132,6 +145,25 @@ async def test_whoever_is_new_chooses_name_and_password(office: Office) -> None:
     assert (member["name"], member["status"]) == ("Bo Berg", "active")
     assert (await visitor.get(path)).status == 404
     assert (await office.visitor().sign_in("bo@example.test")).to == "/"
+
+
+async def test_of_two_who_join_or_choose_at_once_one_does(office: Office) -> None:
+    path = await invited(office)
+    join = [office.visitor().post(path, name="Bo", password=PASSWORD) for _ in range(2)]
+    assert one_of(await asyncio.gather(*join)).to == "/?done=joined"
+    office.clock.advance(seconds=1)
+    await forgotten(office, "bo@example.test")
+    path = await office.link("bo@example.test")
+    new = ("seven violet tractors hum", "nine amber kettles sing")
+    pages = await asyncio.gather(*(office.visitor().post(path, password=text) for text in new))
+    assert one_of(pages).to == "/sign-in?done=password"
+
+
+def one_of(pages: Sequence[Page]) -> Page:
+    """The answer that led on; the other says that the link was used."""
+    won, lost = sorted(pages, key=lambda page: page.status)
+    assert (lost.status, lost.title) == (404, "This link no longer works")
+    return won
 
 
 async def test_whoever_has_an_account_gives_its_password(office: Office) -> None:

@@ -6,9 +6,11 @@ from starlette.responses import Response
 
 from esign.actions import factors, sessions, users
 from esign.config import Config
+from esign.core.document import Origin
+from esign.core.errors import Problem
 from esign.core.instant import MINUTE
 from esign.core.member import MemberRole
-from esign.core.user import ABSOLUTE, IDLE, SEEN
+from esign.core.user import ABSOLUTE, IDLE, SEEN, Stage, User
 from esign.demo import contract
 from esign.store import members
 from esign.store.database import Transaction
@@ -179,7 +181,7 @@ async def test_codes_cannot_be_guessed(office: Office) -> None:
     totp, _ = await with_factor(office, "Ada")
     code = totp.at(office.clock.now() // 1000)
     answers = []
-    for given in ["000000"] * 10 + [code]:
+    for given in ["000000"] * 8 + ["１２３４５６", "é"] + [code]:
         visitor = office.visitor()
         await visitor.get((await visitor.sign_in("ada@example.test")).to)
         answers.append((await visitor.post("/sign-in/code", code=given)).status)
@@ -267,3 +269,48 @@ def test_over_https_the_cookie_is_bound_to_the_host_and_goes_as_it_came() -> Non
     given, taken = answer.headers.getlist("set-cookie")
     assert given == f"__Host-esign={'t' * 43}; HttpOnly; Max-Age=43200; Path=/; SameSite=lax; Secure"
     assert taken.startswith('__Host-esign=""') and "Max-Age=0; Path=/" in taken and "Secure" in taken
+
+
+# ---------- what changes while a password is compared ----------
+
+
+async def test_whoever_was_let_in_by_what_has_changed_meanwhile_gets_no_session(office: Office) -> None:
+    db, now = office.runtime.db, office.clock.now()
+    await office.user("Ada")
+
+    async def reset(user: User) -> None:
+        await users.reset_password(db, user.email, now, without_factor=False)
+
+    async def enabled(user: User) -> None:
+        secret = factors.new_secret()
+        assert await factors.enable(office.runtime, user, secret, pyotp.TOTP(secret).at(now // 1000), keep="")
+
+    async def disabled(user: User) -> None:
+        await users.disable(db, user.email, now)
+
+    for name, change in (("Bo", reset), ("Cy", enabled), ("Di", disabled)):
+        before = await office.user(name)
+        [own] = await members.of_user(db, before.id)
+        await change(before)
+        with pytest.raises(Problem, match="revision_mismatch"):
+            await sessions.begin(office.runtime, before, own.organisation_id, Stage.WHOLE, Origin())
+        with pytest.raises(Problem, match="revision_mismatch"):
+            await users.change_password(office.runtime, before, "seven violet tractors hum", keep="")
+        with pytest.raises(Problem, match="revision_mismatch"):
+            await factors.disable(office.runtime, before, keep="")
+
+
+async def test_a_password_given_again_wakes_no_session_that_has_ended_and_leaves_one_where_it_is(
+    office: Office,
+) -> None:
+    visitor = await office.signed_in("Ada")
+    assert visitor.token
+    session = await sessions.known(office.runtime, visitor.token)
+    signed = session and await sessions.signed(office.runtime, session)
+    assert signed
+    await visitor.post("/mode", mode="test")
+    visitor.token = await sessions.confirm(office.runtime, signed, PASSWORD)
+    assert visitor.token and "Nothing here has legal effect" in (await visitor.get("/account")).said
+    await sessions.end(office.runtime, signed.user.id, signed.session.id)
+    assert await sessions.confirm(office.runtime, signed, PASSWORD) is None
+    assert (await visitor.get("/account")).to.startswith("/sign-in")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from esign.actions import erasing
 from esign.core.member import MemberRole
 from esign.core.user import FRESH
 from esign.jobs import erase
@@ -68,6 +69,21 @@ async def test_what_stays_is_told_with_the_reason(office: Office) -> None:
     assert page.title == "Nothing can be erased now"
     assert "Still open: kept." in page.said and "kept until it is 400 days past its seal" in page.said
     assert "Erase for good" not in page.said
+
+
+async def test_of_very_many_documents_the_numbers_are_those_of_the_oldest(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasing, "MOST", 2)
+    for _ in range(3):
+        await cancelled(office)
+    maren = await office.signed_in("Maren")
+    await maren.get(PATH)
+    page = await maren.post(PATH, email=ADA)
+    assert "in more than 2 documents , live" in page.said
+    assert "Only the oldest 2 documents were looked at, and the numbers below are theirs" in page.said
+    await maren.post(BEGIN, email=ADA)
+    assert await erase.tick(office.runtime) == 3
 
 
 async def test_templates_that_name_the_address_and_accounts_are_pointed_at(office: Office) -> None:

@@ -17,7 +17,7 @@ from esign.core.member import Member, MemberRole, MemberStatus
 from esign.core.user import Stage, User
 from esign.entropy import new_id
 from esign.runtime import Runtime
-from esign.store import members, users
+from esign.store import accounts, members, users
 from esign.store.database import Transaction
 from tests.fakes import FakeClock
 from tests.journeys.letters import part
@@ -163,7 +163,7 @@ class Office:
     ) -> Visitor:
         """The same, with a session and the mac of its forms at hand."""
         user = await self.user(name, role, organisation)
-        own = await sessions.organisations(self.runtime, user)
+        own = await accounts.organisations_of(self.runtime.db, user.id)
         visitor = self.visitor()
         visitor.token, _ = await sessions.begin(
             self.runtime, user, own[-1].id, Stage.WHOLE, Origin("127.0.0.1", "Firefox/132 Linux")
