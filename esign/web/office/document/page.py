@@ -1,19 +1,18 @@
 """The page of one document, and the short answer by which an open page learns that something happened."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from esign.actions import printing, testmail
-from esign.core import lifecycle, renewing, retention
+from esign.actions import documents as acting
+from esign.actions import testmail
+from esign.core import renewing, retention
 from esign.core.audit import Entry
 from esign.core.document import Actor, Document, Mode, Status
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
 from esign.core.user import Act, may
-from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
 from esign.store import documents, events, outbox
 from esign.web.office.call import Call
@@ -124,10 +123,7 @@ async def scene(call: Call, document: Document, trail: list[Entry]) -> awaiting.
 
 
 async def missing(runtime: Runtime, draft: Document) -> list[str]:
-    """What a draft lacks; sending asks once more what can be printed, where that cannot be found out now."""
-    details = lifecycle.not_ready(draft)
-    with suppress(WorkerFailed, Problem):
-        details += await printing.problems(runtime, draft)
+    details = await acting.lacking(runtime, draft)
     return awaiting.said_missing(draft, [detail.message for detail in details])
 
 
