@@ -24,7 +24,7 @@ from esign.web.api.examples import (
 )
 from esign.web.api.field_requests import AnyFieldInput, group_problems
 from esign.web.api.rules import FILE_NAME, HTTPS_URL, Once, file_name, https_url
-from esign.web.schema import Email, Line, Multiline, Schema, refusal
+from esign.web.schema import Email, Form, Line, Multiline, Schema, refusal
 
 # As many as the settings can allow: of a longer list no entry is made into anything.
 MOST_RECIPIENTS, MOST_FIELDS = 500, 10_000
@@ -109,7 +109,8 @@ class RemindersInput(Schema):
     max: Annotated[int, Field(ge=0, le=10)] | None = None
 
 
-MetadataKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,40}$")]
+NAMED = "1 to 40 characters of a to z, A to Z, 0 to 9, _, . and - as its name."
+MetadataKey = Annotated[str, Form(r"^[A-Za-z0-9_.-]{1,40}$", NAMED)]
 Metadata = Annotated[dict[MetadataKey, Annotated[str, Line(0, 500)]], Field(max_length=20)]
 
 
