@@ -237,6 +237,8 @@ async def test_a_refused_address_is_what_comes_next(office: Office) -> None:
     await visitor.post(at(document, "simulate"), action="bounce", reason="550 No such user <here>")
     page = await visitor.get(at(document))
     assert "The address of Ada Lovelace was refused" in page.said
+    badge = '<span class="badge attention">Address refused</span>'
+    assert badge in page.text and badge in (await visitor.get("/documents")).text, "both call it the same"
     assert "The mail server said: 550 No such user <here>" in page.said
     assert "Correct the address" in page.said
 

@@ -516,6 +516,12 @@ async def test_what_a_use_cannot_take_is_told_at_its_field_and_the_rest_stays(
     assert "bo@" in page.text and (await office.site.api.ok("GET", "/documents"))["data"] == []
 
 
+async def test_a_use_without_a_day_to_sign_is_told_how_many_there_must_be(office: Office) -> None:
+    template, ada = await made(office), await office.signed_in("Ada")
+    for days, said in (("0", "At least 1."), ("", "Please fill this in."), ("ten", "A whole number.")):
+        assert (await use(ada, template, days=days)).wrong() == {"days": said}
+
+
 async def test_a_template_without_roles_asks_for_them_first(office: Office) -> None:
     template, ada = await made(office, roles=None), await office.signed_in("Ada")
     page = await ada.get(at(template, "use"))

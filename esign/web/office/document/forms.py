@@ -71,12 +71,6 @@ def telling(call: Call, document: Document, body: Mapping[str, Any] | None = Non
         raise Wrong({"": sentence}) from None
 
 
-def whole(text: str) -> int | str:
-    """The number that was typed; any other text stays, for the schema to refuse."""
-    bare = text.strip()
-    return int(bare) if bare.isascii() and bare.isdigit() and len(bare) < 10 else text
-
-
 def filled(form: Mapping[str, str], *names: str) -> dict[str, Any]:
     """Those of the fields in which something stands, their lines as everywhere else."""
     return {name: form[name].replace("\r\n", "\n") for name in names if form.get(name, "").strip()}

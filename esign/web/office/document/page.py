@@ -20,19 +20,11 @@ from esign.web.office.document import awaiting, possible
 from esign.web.office.document.forms import find, times_of
 from esign.web.office.document.people import groups
 from esign.web.office.document.timeline import days
+from esign.web.office.rows import badge
 from esign.web.office.words import counted, size
 from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.page import pixels
 
-STATUSES = {
-    Status.DRAFT: "Draft",
-    Status.SENT: "Waiting",
-    Status.SEALING: "Sealing",
-    Status.COMPLETED: "Completed",
-    Status.DECLINED: "Declined",
-    Status.EXPIRED: "Expired",
-    Status.CANCELLED: "Cancelled",
-}
 ENTRIES = 60  # of the audit trail; the rest stands on the page of the trail
 THUMBS = 12
 MESSAGES = 5
@@ -93,10 +85,11 @@ async def shown(call: Call, document: Document, trail: list[Entry]) -> dict[str,
 
 def about(document: Document) -> dict[str, Any]:
     """What every page around a document shows of it."""
+    tone, status = badge(document)
     return {
         "document": document,
-        "status": "Seal delayed" if document.seal_error and not document.seal else STATUSES[document.status],
-        "tone": "failed" if document.seal_error and not document.seal else document.status.value,
+        "status": status,
+        "tone": tone,
         "sender": sender(document.created_by),
         "counted": counted,
         "size": size,
