@@ -13,9 +13,8 @@ from esign.web.api.edit_requests import RecipientChange, checking
 from esign.web.office import once
 from esign.web.office.call import Call
 from esign.web.office.document import possible
-from esign.web.office.document.acts import CONFLICT, ask, asking
-from esign.web.office.document.forms import filled, find, find_one, home, taken, telling, times_of
-from esign.web.office.document.page import about
+from esign.web.office.document.acts import ask, asking, question
+from esign.web.office.document.forms import filled, find, find_one, home, taken, telling
 from esign.web.office.forms import number, revision
 
 HOURS = {1: "1 hour", 24: "24 hours", 72: "3 days", 168: "7 days", 720: "30 days"}
@@ -83,10 +82,7 @@ async def ask_of_one(
 ) -> Response:
     """The page that asks about one recipient, or says why the act does not work for them now."""
     problem = possible.refused_for(act, document, one, call.runtime.clock.now())
-    sentence = possible.said(problem, times_of(call), document, call.signed.organisation) if problem else None
-    page = call.page(f"document_{template}", **about(document), refused=sentence, one=one, **more)
-    page.status_code = CONFLICT if problem else 200
-    return page
+    return question(call, template, document, problem, one=one, **more)
 
 
 async def change(call: Call) -> Response:
@@ -118,4 +114,4 @@ async def link(call: Call) -> Response:
     given = taken(IssueLink, body)
     with telling(call, document, body):
         issued = await links.issue(call.runtime, asking(call, document), one.id, given.ttl_hours)
-    return call.page("document_link", **about(document), refused=None, one=one, hours=HOURS, issued=issued)
+    return question(call, "link", document, None, one=one, hours=HOURS, issued=issued)
