@@ -124,17 +124,14 @@ async def signed(runtime: Runtime, token: str) -> Signed | None:
     if session is None or session.stage is not Stage.WHOLE:
         return None
     user = await users.get(runtime.db, session.user_id)
-    own = await members.of_user(runtime.db, user.id)
-    member = next((one for one in own if one.organisation_id == session.organisation_id), None)
-    if member is None or user.disabled_at is not None:
+    own = {one.organisation_id: one for one in await members.of_user(runtime.db, user.id)}
+    theirs = {one.id: one for one in await accounts.of_user(runtime.db, user.id)}
+    member, organisation = own.get(session.organisation_id), theirs.pop(session.organisation_id, None)
+    if member is None or organisation is None or user.disabled_at is not None:
         return None
     if now - session.seen_at >= SEEN:
         await touch(runtime, session, now)
-    organisation = await accounts.get_organisation(runtime.db, session.organisation_id)
-    others = [
-        await accounts.get_organisation(runtime.db, one.organisation_id) for one in own if one != member
-    ]
-    return Signed(user, member, organisation, session, tuple(others))
+    return Signed(user, member, organisation, session, tuple(theirs.values()))
 
 
 async def touch(runtime: Runtime, session: Session, now: Instant) -> None:
@@ -160,8 +157,7 @@ async def go(runtime: Runtime, signed: Signed, organisation_id: str, mode: Mode)
 
 async def organisations(runtime: Runtime, user: User) -> list[Organisation]:
     """Those that the person is of, the oldest membership first."""
-    own = await members.of_user(runtime.db, user.id)
-    return [await accounts.get_organisation(runtime.db, member.organisation_id) for member in own]
+    return await accounts.of_user(runtime.db, user.id)
 
 
 async def find(runtime: Runtime, signed: Signed) -> list[Session]:

@@ -40,6 +40,18 @@ async def organisations(reader: Reader) -> list[Organisation]:
     ]
 
 
+async def of_user(reader: Reader, user_id: str) -> list[Organisation]:
+    """Those that a person is of, the oldest membership first."""
+    rows = await reader.all(
+        """
+        SELECT o.* FROM member m JOIN organisation o ON o.id = m.organisation_id
+        WHERE m.user_id = :user_id ORDER BY m.created_at, m.id
+        """,
+        user_id=user_id,
+    )
+    return [load_organisation(row) for row in rows]
+
+
 async def add_organisation(tx: Transaction, organisation: Organisation) -> None:
     names = Organisation.__slots__
     await tx.run(

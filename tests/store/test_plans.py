@@ -185,6 +185,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "members.find": lambda tx: members.find(tx, ORGANISATION, 25, AFTER),
     "outbox.find_due": lambda tx: outbox.find_due(tx, "mail", NOW, 25),
     "members.of_user": lambda tx: members.of_user(tx, "usr_1"),
+    "accounts.of_user": lambda tx: accounts.of_user(tx, "usr_1"),
     "sessions.find": lambda tx: sessions.find(tx, "usr_1", NOW),
     "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),
     "tickets.prune": lambda tx: tickets.prune(tx, NOW, 500),

@@ -1,5 +1,8 @@
 """Signing in and out: what is told to whom, how often it may be tried, and how long it lasts."""
 
+from dataclasses import replace
+from typing import Any, cast
+
 import pyotp
 import pytest
 from starlette.responses import Response
@@ -11,7 +14,7 @@ from esign.core.member import MemberRole
 from esign.core.user import ABSOLUTE, IDLE, SEEN
 from esign.demo import contract
 from esign.store import members
-from esign.store.database import Transaction
+from esign.store.database import Database, Row, Transaction
 from esign.web.office import cookies
 from tests.factories import an_organisation, store_organisation
 from tests.web.office.visitor import PASSWORD, Office
@@ -232,6 +235,39 @@ async def test_somebody_of_two_organisations_goes_from_one_to_the_other_and_to_n
     assert (await visitor.post("/organisation", id=second.id)).to == "/?done=organisation"
     page = await visitor.get("/account")
     assert "Viewer" in page.said and (await visitor.get("/members")).status == 403
+
+
+class Counting:
+    """The database, and how often it was read."""
+
+    def __init__(self, db: Database) -> None:
+        self.db, self.times = db, 0
+
+    async def all(self, sql: str, **values: Any) -> list[Row]:
+        self.times += 1
+        return await self.db.all(sql, **values)
+
+    async def one(self, sql: str, **values: Any) -> Row | None:
+        self.times += 1
+        return await self.db.one(sql, **values)
+
+
+async def test_who_somebody_is_costs_as_many_readings_however_many_organisations_they_are_of(
+    office: Office,
+) -> None:
+    visitor, times = await office.signed_in("Ada"), []
+    names = {f"org_{n}": f"No {n}" for n in range(3)}
+    for more in ([], list(names)):
+        for id in more:
+            made = await store_organisation(office.runtime.db, an_organisation(id=id, name=names[id]))
+            office.clock.advance(milliseconds=1)
+            await office.user("Ada", MemberRole.VIEWER, made.id)
+        counting = Counting(office.runtime.db)
+        runtime = replace(office.runtime, db=cast(Database, counting))
+        signed = await sessions.signed(runtime, visitor.token or "")
+        assert signed and [one.name for one in signed.elsewhere] == [names[id] for id in more]
+        times.append(counting.times)
+    assert times[0] == times[1] > 0
 
 
 async def test_a_form_of_another_tab_changes_nothing_where_the_session_has_gone_since(office: Office) -> None:
