@@ -109,7 +109,7 @@ class RemindersInput(Schema):
     max: Annotated[int, Field(ge=0, le=10)] | None = None
 
 
-NAMED = "1 to 40 characters of a to z, A to Z, 0 to 9, _, . and - as its name."
+NAMED = "A name is made of up to 40 letters (a to z, A to Z), digits, dots, _ and -."
 MetadataKey = Annotated[str, Form(r"^[A-Za-z0-9_.-]{1,40}$", NAMED)]
 Metadata = Annotated[dict[MetadataKey, Annotated[str, Line(0, 500)]], Field(max_length=20)]
 

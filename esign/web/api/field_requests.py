@@ -27,7 +27,7 @@ from esign.web.schema import Form, Line, Schema, refusal
 # ---------- what every field takes ----------
 
 
-KEYED = "1 to 64 characters of a to z, A to Z, 0 to 9, _, . and -."
+KEYED = "Up to 64 letters (a to z, A to Z), digits, dots, _ and -."
 FieldKey = Annotated[str, Form(r"^[A-Za-z0-9_.-]{1,64}$", KEYED)]
 
 

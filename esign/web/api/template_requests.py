@@ -51,7 +51,7 @@ from esign.web.api.field_requests import FieldKey
 from esign.web.api.paging import Paging
 from esign.web.schema import Email, Form, Line, Patch, Schema, refusal
 
-RoleKey = Annotated[str, Form(r"^[a-z0-9_]{1,40}$", "1 to 40 small letters (a to z), digits and _.")]
+RoleKey = Annotated[str, Form(r"^[a-z0-9_]{1,40}$", "Up to 40 small letters (a to z), digits and _.")]
 
 
 def written(given: object) -> object:

@@ -397,7 +397,7 @@ async def test_reference_and_notes_are_kept_and_wrong_lines_named(office: Office
     assert "metadata" in (await visitor.post(path, externalId="", metadata="a = 1\na = 2")).wrong()
     named = await visitor.post(path, externalId="", metadata="good = 1\nbad key = 2")
     assert named.wrong()["metadata"] == (
-        "“bad key”: 1 to 40 characters of a to z, A to Z, 0 to 9, _, . and - as its name."
+        "“bad key”: A name is made of up to 40 letters (a to z, A to Z), digits, dots, _ and -."
     )
     await visitor.post(path, externalId="P-7", metadata="room = 4\r\n\r\nnote = a = b")
     now = await office.site.api.get(document)
