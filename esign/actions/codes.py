@@ -27,7 +27,7 @@ def is_agreed(vault: Vault, stored: str, given: str) -> bool:
 
 def mailed(vault: Vault, recipient_id: str, code: str) -> bytes:
     """What is stored of a code that was mailed; blanks between its digits do not count."""
-    return vault.mac(MAILED, recipient_id.encode() + b"\0" + b"".join(spelt(code).split()))
+    return vault.mac(MAILED, recipient_id.encode() + b"\0" + digits(code))
 
 
 def is_mailed(vault: Vault, recipient_id: str, stored: bytes, given: str) -> bool:
@@ -37,3 +37,8 @@ def is_mailed(vault: Vault, recipient_id: str, stored: bytes, given: str) -> boo
 def spelt(code: str) -> bytes:
     """One spelling for what looks the same."""
     return unicodedata.normalize("NFKC", code).strip().encode()
+
+
+def digits(code: str) -> bytes:
+    """The same without the blanks between digits."""
+    return b"".join(spelt(code).split())

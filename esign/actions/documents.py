@@ -1,14 +1,15 @@
 """Creating, reading and sending documents."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from esign.actions import printing, quota, upload
-from esign.actions.transition import Find, Keep, transition
+from esign.actions.transition import Find, Keep, check_revision, transition
 from esign.actions.upload import Source
 from esign.core import lifecycle
 from esign.core.audit import Entry
 from esign.core.document import Actor, Document, File, Mode, Origin, Recipient, Reminders, Status
-from esign.core.errors import Problem
+from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 from esign.core.listing import Listing
 from esign.core.outcome import Outcome
@@ -116,8 +117,7 @@ async def send(
 ) -> Document:
     """Out for signature (D4), if it still has that `revision`; refused while a text of it could not be printed."""
     found = await get(runtime, owner, document_id)
-    if revision is not None and revision != found.revision:
-        raise Problem("revision_mismatch", current_status=found.status)
+    check_revision(found, revision)
     lifecycle.require(found, Status.DRAFT)
     await check_ready(runtime, found)
     await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
@@ -129,12 +129,19 @@ async def send(
 
     def decide(document: Document) -> Outcome:
         lifecycle.require(document, Status.DRAFT)
-        if document.revision != found.revision:  # what was checked above is no longer what would be sent
-            raise Problem("revision_mismatch", current_status=document.status)
+        check_revision(document, found.revision)  # what was found ready above is what is sent
         return lifecycle.send(document, actor, origin, now)
 
     sent: Document = await transition(runtime, find, decide, keep)
     return sent
+
+
+async def lacking(runtime: Runtime, draft: Document) -> list[Detail]:
+    """What keeps a draft from being sent; where it cannot be found out now what can be printed, sending asks again."""
+    details = lifecycle.not_ready(draft)
+    with suppress(Problem):
+        details += await printing.problems(runtime, draft)
+    return details[:100]
 
 
 async def check_ready(runtime: Runtime, draft: Document) -> None:

@@ -4,6 +4,7 @@ import hmac
 
 import pyotp
 
+from esign.actions.codes import digits
 from esign.core.instant import SECOND, Instant
 from esign.core.user import User
 from esign.entropy import new_recovery_code
@@ -27,10 +28,7 @@ def address(secret: str, user: User, issuer: str) -> str:
 
 def matching(secret: str, code: str, now: Instant) -> int | None:
     """The step whose code it is, None where it is that of none."""
-    totp, step = pyotp.TOTP(secret), now // (STEP * SECOND)
-    given = "".join(
-        code.split()
-    ).encode()  # whatever was typed: as text, anything but ASCII cannot be compared
+    totp, step, given = pyotp.TOTP(secret), now // (STEP * SECOND), digits(code)
     fitting = [
         n for n in (step - 1, step, step + 1) if hmac.compare_digest(totp.at(n * STEP).encode(), given)
     ]

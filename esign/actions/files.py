@@ -36,6 +36,11 @@ async def describe(runtime: Runtime, owner: Owner, document_id: str, variant: st
     document = await get(runtime, owner, document_id)
     if variant not in VARIANTS:
         raise Problem("not_found")
+    return await file_of(runtime, document, variant)
+
+
+async def file_of(runtime: Runtime, document: Document, variant: str) -> FileOf:
+    """The same of a document that was read already."""
     sha256 = hash_of(document, variant)
     size = await blobs.size(runtime.db, sha256)
     return FileOf(document, variant, name_of(document, variant), size, sha256)
@@ -94,11 +99,7 @@ async def redeem(runtime: Runtime, token: str) -> FileOf:
         raise Problem("not_found") from None
     if not hmac.compare_digest(packed[:16], mac(runtime.vault, body)) or runtime.clock.now() >= expires_at:
         raise Problem("not_found")
-    document = await documents.get(runtime.db, document_id)
-    variant = VARIANTS[number]
-    sha256 = hash_of(document, variant)
-    size = await blobs.size(runtime.db, sha256)
-    return FileOf(document, variant, name_of(document, variant), size, sha256)
+    return await file_of(runtime, await documents.get(runtime.db, document_id), VARIANTS[number])
 
 
 def mac(vault: Vault, body: bytes) -> bytes:

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from esign.actions.documents import Owner, get
-from esign.actions.reading import kept, made
+from esign.actions.reading import kept
+from esign.actions.working import made
 from esign.core import lifecycle
 from esign.core.document import ACTING, Document, File, Status
 from esign.core.template import Template

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from esign.actions import inks, printing, signing
 from esign.actions.signing import Visitor
+from esign.actions.working import made
 from esign.core.errors import Problem
-from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
 
 
@@ -26,9 +26,6 @@ async def letters(runtime: Runtime, visitor: Visitor, text: object, hand: object
     ink = inks.typed({"text": text, "hand": hand}, "/text")
     assert ink.text is not None
     fonts = printing.font_paths(runtime)
-    try:
-        async with runtime.pdf.typing:
-            drawn = await runtime.pdf.letters(ink.text, ink.hand, seen.recipient.locale, fonts)
-    except WorkerFailed as failure:
-        raise Problem("unavailable") from failure
+    async with runtime.pdf.typing:
+        drawn = await made(runtime.pdf.letters(ink.text, ink.hand, seen.recipient.locale, fonts))
     return Lettering(drawn.svg, drawn.width, printing.undrawn(ink.text, set(drawn.missing)))

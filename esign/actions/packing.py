@@ -33,7 +33,7 @@ async def describe(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list[F
         try:
             document = await documents.get(runtime, owner, id)
             variant = "sealed" if document.status is Status.COMPLETED else "original"
-            found.append(await files.describe(runtime, owner, id, variant))
+            found.append(await files.file_of(runtime, document, variant))
         except Problem as problem:
             if problem.code != "not_found":
                 raise

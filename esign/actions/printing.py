@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from unicodedata import normalize
 
 from esign.actions.drawing import drawn_field
+from esign.actions.working import made
 from esign.core import printed
 from esign.core.document import Document, FieldType, Recipient
 from esign.core.errors import Detail, Problem
@@ -88,7 +89,7 @@ async def unprintable(runtime: Runtime, texts: Sequence[str]) -> set[str]:
     """The characters no font can draw; the worker, which knows the system's fonts, is asked only in doubt."""
     if not glyphs.missing(texts):
         return set()
-    return set(await runtime.pdf.missing(texts, font_paths(runtime)))
+    return set(await made(runtime.pdf.missing(texts, font_paths(runtime))))
 
 
 async def too_long(runtime: Runtime, document: Document, recipient: Recipient) -> set[str]:
@@ -98,7 +99,7 @@ async def too_long(runtime: Runtime, document: Document, recipient: Recipient) -
         return set()
     sizes = [(page.width, page.height) for page in document.file.pages]
     drawn = [drawn_field(field, recipient, {}) for field in written]
-    return set(await runtime.pdf.unfit(drawn, sizes, runtime.clock.now(), font_paths(runtime)))
+    return set(await made(runtime.pdf.unfit(drawn, sizes, runtime.clock.now(), font_paths(runtime))))
 
 
 def font_paths(runtime: Runtime) -> tuple[str, ...]:

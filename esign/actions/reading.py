@@ -11,13 +11,12 @@ from esign.actions import signing
 from esign.actions.drawing import drawn_field, inks_of
 from esign.actions.printing import font_paths
 from esign.actions.signing import Visitor
+from esign.actions.working import made
 from esign.core.account import Organisation
 from esign.core.document import Document, File, Recipient, Status
-from esign.core.errors import Problem
 from esign.core.language import choose
 from esign.core.template import Template
 from esign.pdf.inspection import Paragraph
-from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
 from esign.store import blobs, views
 from esign.store.database import Transaction
@@ -137,11 +136,3 @@ async def kept(
 
         await runtime.db.write(write)
     return content
-
-
-async def made(making: Awaitable[bytes]) -> bytes:
-    """What a worker makes; `unavailable` when it cannot."""
-    try:
-        return await making
-    except WorkerFailed as failure:
-        raise Problem("unavailable") from failure

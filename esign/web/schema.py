@@ -121,6 +121,25 @@ class Line:
         return given
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Text of a pattern, which people read as a sentence: `Annotated[str, Form(r"^[a-z]{4}$", "Four letters.")]`."""
+
+    pattern: str
+    sentence: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        return {**handler(schema), "pattern": self.pattern}
+
+    def check(self, given: object) -> object:
+        if isinstance(given, str) and not re.fullmatch(self.pattern, given):
+            raise refusal("format", self.sentence)
+        return given
+
+
 def Multiline(most: int, least: int = 0) -> Line:
     """Text that may have line breaks and tabs: `Annotated[str, Multiline(5000)]`."""
     return Line(least, most, CONTROL_BUT_LINES)

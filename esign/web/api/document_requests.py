@@ -24,7 +24,7 @@ from esign.web.api.examples import (
 )
 from esign.web.api.field_requests import AnyFieldInput, group_problems
 from esign.web.api.rules import FILE_NAME, HTTPS_URL, Once, file_name, https_url
-from esign.web.schema import Email, Line, Multiline, Schema, refusal
+from esign.web.schema import Email, Form, Line, Multiline, Schema, refusal
 
 # As many as the settings can allow: of a longer list no entry is made into anything.
 MOST_RECIPIENTS, MOST_FIELDS = 500, 10_000
@@ -109,7 +109,8 @@ class RemindersInput(Schema):
     max: Annotated[int, Field(ge=0, le=10)] | None = None
 
 
-MetadataKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,40}$")]
+NAMED = "A name is made of up to 40 letters (a to z, A to Z), digits, dots, _ and -."
+MetadataKey = Annotated[str, Form(r"^[A-Za-z0-9_.-]{1,40}$", NAMED)]
 Metadata = Annotated[dict[MetadataKey, Annotated[str, Line(0, 500)]], Field(max_length=20)]
 
 

@@ -5,15 +5,14 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, Field
 
 from esign.web.api.rules import Once, plain
-from esign.web.schema import Line
+from esign.web.schema import Form, Line
 
 Kind = Literal["drawn", "typed", "uploaded"]
 Option = Annotated[str, Line(1, 200)]
 Date = Annotated[
     str,
-    Field(
-        pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples=["2026-11-21"], json_schema_extra={"format": "date"}
-    ),
+    Form(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "A date such as 2026-11-21."),
+    Field(examples=["2026-11-21"], json_schema_extra={"format": "date"}),
 ]
 KINDS: tuple[Kind, ...] = ("drawn", "typed", "uploaded")
 

@@ -22,9 +22,13 @@ from esign.web.api.field_options import (
     RadioOptions,
     TextOptions,
 )
-from esign.web.schema import Line, Schema, refusal
+from esign.web.schema import Form, Line, Schema, refusal
 
 # ---------- what every field takes ----------
+
+
+KEYED = "Up to 64 letters (a to z, A to Z), digits, dots, _ and -."
+FieldKey = Annotated[str, Form(r"^[A-Za-z0-9_.-]{1,64}$", KEYED)]
 
 
 class FieldInput(Schema):
@@ -38,7 +42,7 @@ class FieldInput(Schema):
     y: float
     width: float | None = None
     height: float | None = None
-    key: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")] | None = None
+    key: FieldKey | None = None
     label: Annotated[str, Line(0, 100)] | None = None
     placeholder: Annotated[str, Line(0, 100)] | None = None
     required: bool | None = None

@@ -12,7 +12,7 @@ from esign.web.api.document_requests import Locale, RemindersInput
 from esign.web.api.documents import owner_of
 from esign.web.api.rules import Once, known_zone, web_origin
 from esign.web.endpoint import Call
-from esign.web.schema import Email, Line, Patch, Reply, Then
+from esign.web.schema import Email, Form, Line, Patch, Reply, Then
 
 Origin = Annotated[str, Then(Line(1, 270), web_origin, "uri")]
 Days = Annotated[int, Field(ge=1, le=36_500)]
@@ -29,7 +29,7 @@ class ChangeSettings(Patch):
     time_zone: Annotated[str, Line(1, 64), AfterValidator(known_zone)] | None = None
     default_expires_in_days: Annotated[int, Field(ge=1, le=365)] | None = None
     default_reminders: RemindersInput | None = None
-    brand_colour: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] | None = None
+    brand_colour: Annotated[str, Form(r"^#[0-9a-fA-F]{6}$", "A colour such as #2f6b4f.")] | None = None
     retain_completed_days: Days | None = None
     delete_closed_after_days: Days | None = None
     max_key_lifetime_days: Annotated[int, Field(ge=1, le=3_650)] | None = None

@@ -47,11 +47,11 @@ from esign.web.api.examples import (
     CREATE_TEMPLATE_FROM_DOCUMENT,
     USE_TEMPLATE,
 )
+from esign.web.api.field_requests import FieldKey
 from esign.web.api.paging import Paging
-from esign.web.schema import Email, Line, Patch, Schema, refusal
+from esign.web.schema import Email, Form, Line, Patch, Schema, refusal
 
-RoleKey = Annotated[str, Field(pattern=r"^[a-z0-9_]{1,40}$")]
-FieldKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
+RoleKey = Annotated[str, Form(r"^[a-z0-9_]{1,40}$", "Up to 40 small letters (a to z), digits and _.")]
 
 
 def written(given: object) -> object:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol
 
-from esign.core.document import ACTING, Field, FieldType, Page, Role
+from esign.core.document import ACTING, Field, FieldType, File, Role
 from esign.core.placement import SIZES
 from esign.web.api.field_replies import present
 
@@ -80,11 +80,11 @@ def state(holders: Sequence[Holder], revision: int, most: int) -> dict[str, Any]
     return {"revision": revision, "most": most, "people": people(holders), "fields": placed(holders)}
 
 
-def sheets(pages: Sequence[Page], images: Sequence[str], address: str) -> list[Sheet]:
-    """`address` names a picture by the number of its page; its hash makes it another one when the file is."""
+def sheets(file: File, at: str) -> list[Sheet]:
+    """Their pictures lie below the address `at`; the hash of one makes it another when the file is."""
     return [
-        Sheet(number, page.width, page.height, f"{address.format(number)}?{image[:16]}")
-        for number, (page, image) in enumerate(zip(pages, images, strict=True), 1)
+        Sheet(number, page.width, page.height, f"{at}/sheets/{number}.webp?{image[:16]}")
+        for number, (page, image) in enumerate(zip(file.pages, file.images, strict=True), 1)
     ]
 
 

@@ -15,13 +15,16 @@ from esign.core import document as core
 from esign.core.document import Document, Recipient, Status
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
-from esign.core.template import TemplateRole
+from esign.core.template import Template, TemplateRole
 from esign.entropy import new_id
 from esign.pdf.inspection import Blank
 from esign.web import strict_json
 from esign.web.api.document_requests import MOST_RECIPIENTS, Fields, few_fields, problems_across
 from esign.web.office import editor
 from esign.web.office.call import Call, mac
+from esign.web.office.draft.saving import draft
+from esign.web.office.editor import Holder
+from esign.web.office.forms import revision
 from esign.web.schema import Schema
 from esign.web.security import EVERYWHERE, PAGE_HEADERS, PLAIN_POLICY
 from esign.web.validation import MOST, check
@@ -49,42 +52,42 @@ async def show(call: Call) -> Response:
     here = f"/documents/{document.id}"
     if document.status is not Status.DRAFT:
         return call.go(here, "not-a-draft")
-    return call.page(
-        "fields",
-        document=document,
-        at=here,
-        state=stored(call, document),
-        people=editor.people(document.recipients),
-        palette=editor.PALETTE,
-        sheets=editor.sheets(document.file.pages, document.file.images, f"{here}/sheets/{{}}.webp"),
-        listed=editor.listed(document.recipients),
-    )
+    return call.page("fields", document=document, **shown(call, document, document.recipients, here))
 
 
-def stored(call: Call, document: Document) -> dict[str, Any]:
-    return editor.state(document.recipients, document.revision, call.runtime.config.limits.fields)
+def shown(call: Call, made: Document | Template, holders: Sequence[Holder], at: str) -> dict[str, Any]:
+    """The page of the editor, which lies below the address `at` of a draft or template."""
+    return {
+        "at": at,
+        "state": stored(call, made, holders),
+        "people": editor.people(holders),
+        "palette": editor.PALETTE,
+        "sheets": editor.sheets(made.file, at),
+        "listed": editor.listed(holders),
+    }
+
+
+def stored(call: Call, made: Document | Template, holders: Sequence[Holder]) -> dict[str, Any]:
+    return editor.state(holders, made.revision, call.runtime.config.limits.fields)
 
 
 async def state(call: Call) -> Response:
-    """What is stored now, and a new mac for the forms of a script whose session is another one than its page had."""
     document = await draft(call)
+    return afresh(call, document, document.recipients)
+
+
+def afresh(call: Call, made: Document | Template, holders: Sequence[Holder]) -> Response:
+    """What is stored now, and a new mac for the forms of a script whose session is another one than its page had."""
     assert call.session is not None
-    return told(stored(call, document) | {"csrf": mac(call.runtime, call.session)})
-
-
-async def draft(call: Call) -> Document:
-    document = await documents.get(call.runtime, call.owner, call.path["id"])
-    if document.status is not Status.DRAFT:
-        raise Problem("document_not_draft", current_status=document.status)
-    return document
+    return told(stored(call, made, holders) | {"csrf": mac(call.runtime, call.session)})
 
 
 async def save(call: Call) -> Response:
     """The fields as they shall be, of the revision that the page showed."""
-    await documents.get(call.runtime, call.owner, call.path["id"])
+    await documents.get(call.runtime, call.owner, call.path["id"])  # whose it is comes before what is sent
     given = check(SaveFields, strict_json.load(call.form.get("fields", "").encode()))
-    runtime, revision = call.runtime, revision_of(call)
-    asking = Asking(call.owner, call.path["id"], call.actor, call.origin, revision, steady=True)
+    runtime = call.runtime
+    asking = Asking(call.owner, call.path["id"], call.actor, call.origin, revision_of(call), steady=True)
 
     def recipients(document: Document) -> tuple[Recipient, ...]:
         return filled(
@@ -97,10 +100,10 @@ async def save(call: Call) -> Response:
 
 def revision_of(call: Call) -> int:
     """The one that the page showed."""
-    revision = call.form.get("revision", "")
-    if not revision.isdecimal() or len(revision) > 10:
+    found = revision(call.form)
+    if found is None:
         raise Problem("invalid_request", "The form does not say which revision it changes.")
-    return int(revision)
+    return found
 
 
 def filled(

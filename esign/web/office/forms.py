@@ -69,6 +69,12 @@ def checked(model: type[M], form: Mapping[str, str]) -> M:
         ) from None
 
 
+def number(text: str) -> int | str | None:
+    """A whole number, nothing, or the text, for the schema to refuse."""
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text or None
+
+
 def revision(form: Mapping[str, str]) -> int | None:
     """What the form was made for, so that nobody's change is written over unseen."""
     text = form.get("revision", "")

@@ -59,6 +59,12 @@ class Row:
         return {"failed": "bad", "declined": "bad", "attention": "warn"}.get(self.badge[0], "")
 
 
+def badge(document: Document) -> tuple[str, str]:
+    """Its kind and its word."""
+    ill = trouble(document)
+    return TROUBLES[ill] if ill else (document.status.value, BADGES[document.status])
+
+
 def row_of(document: Document, organisation: Organisation, may: Collection[Act], times: Times) -> Row:
     """What a person with these rights is shown of it."""
     ill = trouble(document)
@@ -66,7 +72,7 @@ def row_of(document: Document, organisation: Organisation, may: Collection[Act],
     acting = [recipient for recipient in document.recipients if recipient.acting]
     return Row(
         document,
-        TROUBLES[ill] if ill else (document.status.value, BADGES[document.status]),
+        badge(document),
         source(document.created_by),
         tuple(PIPS[recipient.status] for recipient in acting),
         progress(document, acting, times),

@@ -1,14 +1,13 @@
 """What is done to the documents that were ticked in the list: asked first, then done to each, and told."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
@@ -20,11 +19,10 @@ from esign.web import downloads
 from esign.web.api.document_requests import CancelDocument, RemindRecipients
 from esign.web.office.call import Call, local
 from esign.web.office.document import possible
+from esign.web.office.document.forms import taken, times_of
 from esign.web.office.entrance import HOME
-from esign.web.office.forms import Wrong
-from esign.web.office.words import Times, size
+from esign.web.office.words import size
 from esign.web.pages import saved
-from esign.web.validation import check
 
 MOST = 100
 NOTHING = "No document was ticked."
@@ -49,8 +47,7 @@ def back_of(call: Call) -> str:
 
 def refusals(call: Call, results: Sequence[Result]) -> list[tuple[str, str]]:
     """(title, why) of what was not or would not be done."""
-    organisation = call.signed.organisation
-    times = Times(organisation.time_zone, call.runtime.clock.now())
+    organisation, times = call.signed.organisation, times_of(call)
     return [
         (one.document.title, possible.said(one.problem, times, one.document, organisation))
         if one.document
@@ -164,17 +161,6 @@ async def recalled(call: Call, deed: Deed, id: str, code: str) -> Result:
     found = await weigh(call, deed, id)
     known = Problem(code) if code in possible.SENTENCES else Problem("unavailable", NOT_THEN)
     return replace(found, problem=found.problem or known)
-
-
-M = TypeVar("M", bound=BaseModel)
-
-
-def taken(model: type[M], given: Mapping[str, object]) -> M:
-    """What was written beside the question, as the API takes it."""
-    try:
-        return check(model, given)
-    except Problem as problem:
-        raise Wrong({detail.path[1:]: detail.message for detail in problem.details}) from None
 
 
 async def remind(call: Call) -> Response:

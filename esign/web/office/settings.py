@@ -20,7 +20,7 @@ from esign.core.language import LANGUAGES
 from esign.web.api.settings import ChangeSettings, changes_of, present
 from esign.web.office.arrivals import zones
 from esign.web.office.call import Call
-from esign.web.office.forms import EMPTY, Wrong
+from esign.web.office.forms import EMPTY, Wrong, number
 from esign.web.signing.page import brand, logo_of
 from esign.web.validation import check
 
@@ -127,12 +127,6 @@ def body_of(form: Mapping[str, str]) -> dict[str, Any]:
     if "embedOrigins" in form:
         body["embedOrigins"] = form["embedOrigins"].split()
     return body
-
-
-def number(text: str) -> int | str | None:
-    """A whole number, nothing, or the text, for the schema to refuse."""
-    text = text.strip()
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text or None
 
 
 def sentences(problem: Problem) -> dict[str, str]:

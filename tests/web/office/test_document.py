@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 import esign
+from esign.actions.documents import check_ready
 from esign.core import renewing
 from esign.core.document import Mode, Status
+from esign.core.errors import Problem
 from esign.core.instant import DAY, to_datetime
 from esign.core.member import MemberRole
 from esign.demo import contract
@@ -20,6 +22,7 @@ from esign.store import documents
 from esign.web.office.document.page import missing
 from esign.web.office.document.timeline import SENTENCES
 from tests.factories import an_organisation, store_organisation
+from tests.pdf.test_workers import ODD
 from tests.web.office.documents import (
     ACTS,
     ADA,
@@ -210,13 +213,18 @@ async def test_a_draft_says_what_it_lacks(office: Office) -> None:
 
 
 @pytest.mark.parametrize(
-    "workers", [Workers(command=("false",)), Workers(wall_seconds=0)], ids=["none", "slow"]
+    "workers",
+    [Workers(command=("false",)), Workers(wall_seconds=0), Workers(command=ODD)],
+    ids=["none", "slow", "dying"],
 )
 async def test_a_draft_is_shown_where_its_fonts_cannot_be_asked(office: Office, workers: Workers) -> None:
     field = {"type": "text", "page": 1, "x": 1, "y": 1, "value": "Hello"}
     id = await office.site.api.create(recipients=[{**THREE[0], "fields": [field], "role": "approver"}])
     draft = await documents.get(office.runtime.db, id)
-    lacking = await missing(replace(office.runtime, pdf=workers), draft)
+    without = replace(office.runtime, pdf=workers)
+    lacking = await missing(without, draft)
+    with pytest.raises(Problem, match="unavailable"):
+        await check_ready(without, draft)
     await workers.close()
     assert lacking == ["At least one recipient must be a signer."]
 
@@ -229,6 +237,8 @@ async def test_a_refused_address_is_what_comes_next(office: Office) -> None:
     await visitor.post(at(document, "simulate"), action="bounce", reason="550 No such user <here>")
     page = await visitor.get(at(document))
     assert "The address of Ada Lovelace was refused" in page.said
+    badge = '<span class="badge attention">Address refused</span>'
+    assert badge in page.text and badge in (await visitor.get("/documents")).text, "both call it the same"
     assert "The mail server said: 550 No such user <here>" in page.said
     assert "Correct the address" in page.said
 
@@ -385,7 +395,10 @@ async def test_reference_and_notes_are_kept_and_wrong_lines_named(office: Office
     path = at(document, "reference")
     assert "metadata" in (await visitor.post(path, externalId="", metadata="no sign")).wrong()
     assert "metadata" in (await visitor.post(path, externalId="", metadata="a = 1\na = 2")).wrong()
-    assert "metadata" in (await visitor.post(path, externalId="", metadata="bad key = 1")).wrong()
+    named = await visitor.post(path, externalId="", metadata="good = 1\nbad key = 2")
+    assert named.wrong()["metadata"] == (
+        "“bad key”: A name is made of up to 40 letters (a to z, A to Z), digits, dots, _ and -."
+    )
     await visitor.post(path, externalId="P-7", metadata="room = 4\r\n\r\nnote = a = b")
     now = await office.site.api.get(document)
     assert (now["externalId"], now["metadata"]) == ("P-7", {"room": "4", "note": "a = b"})

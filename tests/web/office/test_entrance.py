@@ -1,5 +1,8 @@
 """Signing in and out: what is told to whom, how often it may be tried, and how long it lasts."""
 
+from dataclasses import replace
+from typing import Any, cast
+
 import pyotp
 import pytest
 from starlette.responses import Response
@@ -13,10 +16,12 @@ from esign.core.member import MemberRole
 from esign.core.user import ABSOLUTE, IDLE, SEEN, Stage, User
 from esign.demo import contract
 from esign.store import members
-from esign.store.database import Transaction
+from esign.store.database import Database, Row, Transaction
 from esign.web.office import cookies
 from tests.factories import an_organisation, store_organisation
 from tests.web.office.visitor import PASSWORD, Office
+
+WIDE = {ord("0") + n: ord("０") + n for n in range(10)}  # as Japanese keyboards write them
 
 
 async def with_factor(office: Office, name: str) -> tuple[pyotp.TOTP, list[str]]:
@@ -158,10 +163,11 @@ async def test_with_a_second_factor_the_password_alone_opens_nothing(office: Off
     assert (await visitor.get("/account")).to.startswith("/sign-in")
     page = await visitor.get(answer.to)
     then = page.value("next")
-    wrong = await visitor.post("/sign-in/code", code="000000", next=then)
-    assert wrong.status == 422 and "This code is not right" in wrong.wrong()["code"]
-    assert wrong.value("next") == then
-    code = totp.at(office.clock.now() // 1000)
+    for given in ("000000", "٠٠٠٠٠٠", "é"):
+        wrong = await visitor.post("/sign-in/code", code=given, next=then)
+        assert wrong.status == 422 and "This code is not right" in wrong.wrong()["code"]
+        assert wrong.value("next") == then
+    code = totp.at(office.clock.now() // 1000).translate(WIDE)
     assert (await visitor.post("/sign-in/code", code=f" {code[:3]} {code[3:]}", next=then)).to == then
     assert visitor.token != half and (await visitor.get("/account")).status == 200
     visitor.token = half
@@ -231,6 +237,39 @@ async def test_somebody_of_two_organisations_goes_from_one_to_the_other_and_to_n
     assert (await visitor.post("/organisation", id=second.id)).to == "/?done=organisation"
     page = await visitor.get("/account")
     assert "Viewer" in page.said and (await visitor.get("/members")).status == 403
+
+
+class Counting:
+    """The database, and how often it was read."""
+
+    def __init__(self, db: Database) -> None:
+        self.db, self.times = db, 0
+
+    async def all(self, sql: str, **values: Any) -> list[Row]:
+        self.times += 1
+        return await self.db.all(sql, **values)
+
+    async def one(self, sql: str, **values: Any) -> Row | None:
+        self.times += 1
+        return await self.db.one(sql, **values)
+
+
+async def test_who_somebody_is_costs_as_many_readings_however_many_organisations_they_are_of(
+    office: Office,
+) -> None:
+    visitor, times = await office.signed_in("Ada"), []
+    names = {f"org_{n}": f"No {n}" for n in range(3)}
+    for more in ([], list(names)):
+        for id in more:
+            made = await store_organisation(office.runtime.db, an_organisation(id=id, name=names[id]))
+            office.clock.advance(milliseconds=1)
+            await office.user("Ada", MemberRole.VIEWER, made.id)
+        counting = Counting(office.runtime.db)
+        runtime = replace(office.runtime, db=cast(Database, counting))
+        signed = await sessions.signed(runtime, visitor.token or "")
+        assert signed and [one.name for one in signed.elsewhere] == [names[id] for id in more]
+        times.append(counting.times)
+    assert times[0] == times[1] > 0
 
 
 async def test_a_form_of_another_tab_changes_nothing_where_the_session_has_gone_since(office: Office) -> None:

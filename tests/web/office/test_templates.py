@@ -318,7 +318,9 @@ async def test_what_cannot_be_saved_is_told_at_its_field(
     sent = await form(ada, at(template, "edit")) | {"subject": "Kept", "remind": "yes"}
     sent |= {name.format(*ids): text for name, text in changes.items()}
     page = await ada.post(at(template, "edit"), sent | {"do": "save"})
-    assert page.status == 422 and list(page.wrong()) == [field.format(*ids)]
+    [(named, sentence)] = page.wrong().items()
+    assert page.status == 422 and named == field.format(*ids)
+    assert not re.search(r"[\^$\\]", sentence), "people read no patterns"
     now = await read(office, template)
     assert now["subject"] == (None if field == "key-{1}" else "Kept")
     assert page.value("subject") == "Kept" and [one["key"] for one in now["roles"]] == ["tenant", "office"]
@@ -512,6 +514,12 @@ async def test_what_a_use_cannot_take_is_told_at_its_field_and_the_rest_stays(
     page = await use(ada, template, **{name.format(*ids): text for name, text in changes.items()})
     assert page.status == 422 and list(page.wrong()) == [field.format(*ids)]
     assert "bo@" in page.text and (await office.site.api.ok("GET", "/documents"))["data"] == []
+
+
+async def test_a_use_without_a_day_to_sign_is_told_how_many_there_must_be(office: Office) -> None:
+    template, ada = await made(office), await office.signed_in("Ada")
+    for days, said in (("0", "At least 1."), ("", "Please fill this in."), ("ten", "A whole number.")):
+        assert (await use(ada, template, days=days)).wrong() == {"days": said}
 
 
 async def test_a_template_without_roles_asks_for_them_first(office: Office) -> None:

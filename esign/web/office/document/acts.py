@@ -8,6 +8,7 @@ from starlette.responses import Response
 from esign.actions import duplicating, ending, reminding, templates
 from esign.actions.editing import Asking
 from esign.core.document import Document, Recipient
+from esign.core.errors import Problem
 from esign.core.template import Template
 from esign.web.api.document_requests import CancelDocument, RemindRecipients
 from esign.web.api.template_requests import TemplateFromDocument
@@ -29,6 +30,12 @@ async def ask(call: Call, template: str, document: Document, act: str | None, **
     """The page that asks, or says why the act does not work now."""
     now, organisation = call.runtime.clock.now(), call.signed.organisation
     problem = possible.refused(act, document, organisation, now) if act else None
+    return question(call, template, document, problem, **more)
+
+
+def question(call: Call, template: str, document: Document, problem: Problem | None, **more: Any) -> Response:
+    """The page of an act, with the sentence of the `problem` where it would be refused."""
+    organisation = call.signed.organisation
     sentence = possible.said(problem, times_of(call), document, organisation) if problem else None
     page = call.page(f"document_{template}", **about(document), refused=sentence, **more)
     page.status_code = CONFLICT if problem else 200

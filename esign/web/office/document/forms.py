@@ -49,11 +49,11 @@ def at_fields(problem: Problem, body: Mapping[str, Any]) -> Wrong:
     """The details of a refusal at the fields they are about; "" for what is about none."""
     sentences: dict[str, str] = {}
     for detail in problem.details:
-        name = detail.path[1:].partition("/")[0]
+        name, _, inside = detail.path[1:].partition("/")
         empty = not str(body.get(name) or "").strip() and detail.rule in ("length", "required", "format")
-        sentences.setdefault(
-            name if name in body else "", EMPTY if empty and name in body else detail.message
-        )
+        of_one = inside and isinstance(body.get(name), dict)
+        said = f"“{inside}”: {detail.message}" if of_one else detail.message
+        sentences.setdefault(name if name in body else "", EMPTY if empty and name in body else said)
     return Wrong(sentences or {"": problem.message})
 
 
@@ -69,12 +69,6 @@ def telling(call: Call, document: Document, body: Mapping[str, Any] | None = Non
             raise at_fields(problem, body or {}) from None
         sentence = possible.said(problem, times_of(call), document, call.signed.organisation)
         raise Wrong({"": sentence}) from None
-
-
-def whole(text: str) -> int | str:
-    """The number that was typed; any other text stays, for the schema to refuse."""
-    bare = text.strip()
-    return int(bare) if bare.isascii() and bare.isdigit() and len(bare) < 10 else text
 
 
 def filled(form: Mapping[str, str], *names: str) -> dict[str, Any]:

@@ -1,19 +1,18 @@
 """The page of one document, and the short answer by which an open page learns that something happened."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from esign.actions import printing, testmail
-from esign.core import lifecycle, renewing, retention
+from esign.actions import documents as acting
+from esign.actions import testmail
+from esign.core import renewing, retention
 from esign.core.audit import Entry
 from esign.core.document import Actor, Document, Mode, Status
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
 from esign.core.user import Act, may
-from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
 from esign.store import documents, events, outbox
 from esign.web.office.call import Call
@@ -21,19 +20,11 @@ from esign.web.office.document import awaiting, possible
 from esign.web.office.document.forms import find, times_of
 from esign.web.office.document.people import groups
 from esign.web.office.document.timeline import days
+from esign.web.office.rows import badge
 from esign.web.office.words import counted, size
 from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.page import pixels
 
-STATUSES = {
-    Status.DRAFT: "Draft",
-    Status.SENT: "Waiting",
-    Status.SEALING: "Sealing",
-    Status.COMPLETED: "Completed",
-    Status.DECLINED: "Declined",
-    Status.EXPIRED: "Expired",
-    Status.CANCELLED: "Cancelled",
-}
 ENTRIES = 60  # of the audit trail; the rest stands on the page of the trail
 THUMBS = 12
 MESSAGES = 5
@@ -94,10 +85,11 @@ async def shown(call: Call, document: Document, trail: list[Entry]) -> dict[str,
 
 def about(document: Document) -> dict[str, Any]:
     """What every page around a document shows of it."""
+    tone, status = badge(document)
     return {
         "document": document,
-        "status": "Seal delayed" if document.seal_error and not document.seal else STATUSES[document.status],
-        "tone": "failed" if document.seal_error and not document.seal else document.status.value,
+        "status": status,
+        "tone": tone,
         "sender": sender(document.created_by),
         "counted": counted,
         "size": size,
@@ -124,10 +116,7 @@ async def scene(call: Call, document: Document, trail: list[Entry]) -> awaiting.
 
 
 async def missing(runtime: Runtime, draft: Document) -> list[str]:
-    """What a draft lacks; sending asks once more what can be printed, where that cannot be found out now."""
-    details = lifecycle.not_ready(draft)
-    with suppress(WorkerFailed, Problem):
-        details += await printing.problems(runtime, draft)
+    details = await acting.lacking(runtime, draft)
     return awaiting.said_missing(draft, [detail.message for detail in details])
 
 

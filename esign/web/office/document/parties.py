@@ -13,10 +13,9 @@ from esign.web.api.edit_requests import RecipientChange, checking
 from esign.web.office import once
 from esign.web.office.call import Call
 from esign.web.office.document import possible
-from esign.web.office.document.acts import CONFLICT, ask, asking
-from esign.web.office.document.forms import filled, find, find_one, home, taken, telling, times_of, whole
-from esign.web.office.document.page import about
-from esign.web.office.forms import revision
+from esign.web.office.document.acts import ask, asking, question
+from esign.web.office.document.forms import filled, find, find_one, home, taken, telling
+from esign.web.office.forms import number, revision
 
 HOURS = {1: "1 hour", 24: "24 hours", 72: "3 days", 168: "7 days", 720: "30 days"}
 
@@ -27,7 +26,7 @@ def typed(call: Call) -> dict[str, Any]:
     body: dict[str, Any] = {"email": form.get("email", ""), "name": form.get("name", "")}
     body |= filled(form, "role", "authentication", "accessCode", "locale")
     if form.get("order", "").strip():
-        body["order"] = whole(form["order"])
+        body["order"] = number(form["order"])
     return body
 
 
@@ -83,10 +82,7 @@ async def ask_of_one(
 ) -> Response:
     """The page that asks about one recipient, or says why the act does not work for them now."""
     problem = possible.refused_for(act, document, one, call.runtime.clock.now())
-    sentence = possible.said(problem, times_of(call), document, call.signed.organisation) if problem else None
-    page = call.page(f"document_{template}", **about(document), refused=sentence, one=one, **more)
-    page.status_code = CONFLICT if problem else 200
-    return page
+    return question(call, template, document, problem, one=one, **more)
 
 
 async def change(call: Call) -> Response:
@@ -114,8 +110,8 @@ async def ask_link(call: Call) -> Response:
 async def link(call: Call) -> Response:
     """The link, shown this once; that it was fetched stands in the audit trail."""
     document, one = await find_one(call)
-    body = {"ttlHours": whole(call.form.get("ttlHours", "24"))}
+    body = {"ttlHours": number(call.form.get("ttlHours", "24")) or ""}
     given = taken(IssueLink, body)
     with telling(call, document, body):
         issued = await links.issue(call.runtime, asking(call, document), one.id, given.ttl_hours)
-    return call.page("document_link", **about(document), refused=None, one=one, hours=HOURS, issued=issued)
+    return question(call, "link", document, None, one=one, hours=HOURS, issued=issued)

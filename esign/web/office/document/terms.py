@@ -17,8 +17,8 @@ from esign.web.api.edit_requests import EditDocument
 from esign.web.office import seen
 from esign.web.office.call import Call
 from esign.web.office.document.acts import ask, asking
-from esign.web.office.document.forms import find, home, taken, telling, times_of, whole
-from esign.web.office.forms import EMPTY, Wrong
+from esign.web.office.document.forms import find, home, taken, telling, times_of
+from esign.web.office.forms import EMPTY, Wrong, number
 
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 NO_DATE = "A date such as 2026-12-31."
@@ -89,7 +89,7 @@ async def reminders(call: Call) -> Response:
     stored = {name: str(number) for name, number in zip(NUMBERS, numbers(document), strict=True)}
     stored["enabled"] = "yes" if document.reminders.enabled else ""
     texts = stored | seen.typed(call, stored, stored | {"enabled": "on" if stored["enabled"] else "off"})
-    plan: dict[str, Any] = {name: whole(texts[name]) for name in NUMBERS if texts[name].strip()}
+    plan: dict[str, Any] = {name: number(texts[name]) for name in NUMBERS if texts[name].strip()}
     body = {"reminders": {"enabled": bool(texts["enabled"]), **plan}}
     try:
         return await change(call, document, body, "reminders")
@@ -144,11 +144,11 @@ async def reference(call: Call) -> Response:
 def pairs(text: str, field: str = "metadata") -> dict[str, str]:
     """One `name = text` on each line; raises `Wrong` for a line that is none."""
     found: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for n, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
         name, equals, value = line.partition("=")
         if not equals or name.strip() in found:
-            raise Wrong({field: NO_PAIR.format(number=number)})
+            raise Wrong({field: NO_PAIR.format(number=n)})
         found[name.strip()] = value.strip()
     return found

@@ -1,5 +1,6 @@
 """People and message of a draft: the page that saves itself, and the button that does the same without a script."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
@@ -14,8 +15,9 @@ from esign.web.office.call import Call
 from esign.web.office.draft import sheet as sheets
 from esign.web.office.draft.outline import outline
 from esign.web.office.draft.preflight import changes
-from esign.web.office.draft.saving import CHOOSE, DRAFTS, Saved, draft, save
+from esign.web.office.draft.saving import CHOOSE, DRAFTS, Kind, Saved, T, draft, save
 from esign.web.office.draft.sheet import Sheet
+from esign.web.office.editor import Holder
 from esign.web.office.forms import Wrong, revision
 from esign.web.security import EVERYWHERE
 
@@ -110,7 +112,8 @@ async def store(call: Call) -> Response:
     if len(mine.rows) > MOST:
         raise Problem("invalid_request", f"A form takes at most {MOST} recipients.")
     name, _, key = act.partition("-")
-    if (question := asked(call, document, name, key)) is not None:
+    at = f"/documents/{document.id}/edit"
+    if name == "remove" and (question := asked(call, document.recipients, key, at)) is not None:
         return question
     mine = acted(mine, name, key)
     seen = sheets.load(call.form.get("seen", "")) or sheets.of_document(document)
@@ -118,7 +121,7 @@ async def store(call: Call) -> Response:
     if call.wants_json:
         return told(saved, mine)
     if saved.merge.conflicts:
-        return conflict(call, saved)
+        return conflict(call, DRAFTS, saved, at, FIELDS)
     if saved.wrong:
         call.wrong = saved.wrong
         answer = page(call, saved.stored, saved.sheet, more=act == "add")
@@ -128,7 +131,7 @@ async def store(call: Call) -> Response:
         return call.go(ON[act].format(id=document.id))
     chosen = any(name.startswith(CHOOSE) for name in call.form)
     back = "?chosen=1" if chosen else "?more=1" if act == "add" else ""
-    return call.go(f"/documents/{document.id}/edit{back}", "draft-saved")
+    return call.go(f"{at}{back}", "draft-saved")
 
 
 def acted(mine: Sheet, name: str, key: str) -> Sheet:
@@ -145,28 +148,27 @@ def acted(mine: Sheet, name: str, key: str) -> Sheet:
     return mine
 
 
-def asked(call: Call, document: Document, name: str, key: str) -> Response | None:
-    """The question before somebody is removed who has fields; the form waits inside it."""
-    who = next((one for one in document.recipients if one.id == key), None)
-    if name != "remove" or who is None or not who.fields or call.form.get("sure") == key:
+def asked(call: Call, holders: Sequence[Holder], key: str, at: str) -> Response | None:
+    """The question before somebody is removed who has fields; the form of the page `at` waits inside it."""
+    who = next((one for one in holders if one.id == key), None)
+    if who is None or not who.fields or call.form.get("sure") == key:
         return None
-    return call.page("draft_remove", at=f"/documents/{document.id}/edit", who=who, kept=kept(call.form))
+    return call.page("draft_remove", at=at, who=who, kept=kept(call.form))
 
 
 def kept(form: dict[str, str]) -> dict[str, str]:
     return {name: text for name, text in form.items() if name not in UNSENT and not name.startswith(CHOOSE)}
 
 
-def conflict(call: Call, saved: Saved[Document]) -> Response:
+def conflict(call: Call, kind: Kind[T], saved: Saved[T], at: str, labels: Mapping[str, str]) -> Response:
     """Both texts of everything that two people changed, and the rest of the form as it will be saved."""
-    document = saved.stored
     answer = call.page(
         "draft_conflict",
-        at=f"/documents/{document.id}/edit",
+        at=at,
         conflicts=saved.merge.conflicts,
-        labels=FIELDS,
-        names={key: one["name"] or one["email"] for key, one in saved.sheet.rows.items()},
-        kept=saved.sheet.flat() | {"seen": sheets.of_document(document).dump()},
+        labels=labels,
+        names={key: one["name"] or one.get("email", "") for key, one in saved.sheet.rows.items()},
+        kept=saved.sheet.flat() | {"seen": kind.sheet(saved.stored).dump()},
         written=written,
     )
     answer.status_code = CONFLICT

@@ -56,11 +56,7 @@ async def show(call: Call) -> Response:
 
 async def missing(call: Call, document: Document) -> list[Missing]:
     """What `document_not_ready` would tell, each with the page that mends it."""
-    try:
-        await documents.check_ready(call.runtime, document)
-    except Problem as problem:
-        return [missed(document, one) for one in problem.details]
-    return []
+    return [missed(document, one) for one in await documents.lacking(call.runtime, document)]
 
 
 def missed(document: Document, detail: Detail) -> Missing:

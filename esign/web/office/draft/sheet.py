@@ -9,6 +9,7 @@ import orjson
 
 from esign.core.document import Document, Recipient
 from esign.core.template import Template
+from esign.web.office.forms import number
 
 KEY = re.compile(r"name-(\w{1,40})")
 REMINDERS = {"first": "firstAfterDays", "every": "everyDays", "most": "max"}
@@ -229,7 +230,7 @@ def places(body: Body) -> Iterator[tuple[str, str]]:
 def body_of(sheet: Sheet, old: Sheet, shape: Shape = DRAFT) -> Body:
     """What the sheet changes of the old one, and nothing else."""
     members: dict[str, Any] = {
-        member: whole(sheet.top[name]) if name == "days" else sheet.top[name] or None
+        member: number(sheet.top[name]) if name == "days" else sheet.top[name] or None
         for name, member in shape.members.items()
         if sheet.top[name] != old.top[name]
     }
@@ -238,7 +239,7 @@ def body_of(sheet: Sheet, old: Sheet, shape: Shape = DRAFT) -> Body:
             ""  # PATCH would put the name of the file there; here somebody has emptied the field
         )
     if any(sheet.top[name] != old.top[name] for name in ("remind", *REMINDERS)):
-        days = {member: whole(sheet.top[name]) for name, member in REMINDERS.items()}
+        days = {member: number(sheet.top[name]) for name, member in REMINDERS.items()}
         members["reminders"] = {"enabled": sheet.top["remind"] == "yes"} | days
     rows = {key: entry(key, row, old.rows.get(key), shape) for key, row in sheet.rows.items()}
     same = list(sheet.rows) == list(old.rows) and all(one.keys() == {"id"} for one in rows.values())
@@ -253,11 +254,6 @@ def entry(key: str, row: Texts, old: Texts | None, shape: Shape) -> dict[str, An
         changed.append("authentication")
     made: dict[str, Any] = {} if old is None else {"id": key}
     for name in changed:
-        made[shape.entry[name]] = whole(row[name]) if name == "order" else row[name] or None
+        made[shape.entry[name]] = number(row[name]) if name == "order" else row[name] or None
     empty = {name: "" for name in shape.named if name in made and not made[name]}
     return made | empty  # `null` would leave the one that is stored; here somebody has emptied the field
-
-
-def whole(text: str) -> int | str | None:
-    """A whole number as JSON has it; other text stays, for the schema to refuse."""
-    return int(text) if text.isdecimal() and len(text) < 10 else text or None

@@ -3,7 +3,7 @@
 A file that is sent again, because the answer to the first time was lost on the way, is what it became then (`once`).
 """
 
-import hashlib
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from esign.actions import documents, editing, settings
 from esign.actions.documents import Order
 from esign.actions.editing import Asking, Changes
+from esign.actions.upload import sha256_of
 from esign.core.document import Document
 from esign.core.editing import title_from
 from esign.core.errors import Problem
@@ -52,12 +53,15 @@ class Taking:
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """What files become: the page that takes them and its address, where each goes on, and how one is made."""
+    """What files become: the page that takes them and its address, where each goes on, and how one is made.
+
+    `make` takes the name of a file and its bytes.
+    """
 
     page: str
     path: str
     on: str
-    make: Callable[[Call, str, bytes, str], Awaitable[str]]
+    make: Callable[[Call, str, bytes, once.Keep], Awaitable[once.Made]]
 
 
 def page(call: Call, making: Making, takings: list[Taking]) -> Response:
@@ -87,32 +91,34 @@ def told(making: Making, one: Taking) -> Response:
 
 
 async def taken(call: Call, making: Making, file: SentFile, name: str) -> Taking:
+    """What the file became, now or when it was sent before under this name of the form's."""
     try:
         called = check(Named, {"fileName": file.name}).file_name
     except Problem:
         return Taking(file.name, refused=UNNAMED)
+    [sha256] = await asyncio.to_thread(sha256_of, (file.content,))
+    make = partial(making.make, call, called, file.content)
     try:
-        return Taking(called, await making.make(call, called, file.content, name))
+        made = await once.make(call, name, making.path, {"name": called, "sha256": sha256}, make)
     except Problem as problem:
         return Taking(called, refused=refusal(problem))
-
-
-def about(name: str, content: bytes) -> dict[str, str]:
-    """What tells one file from another."""
-    return {"name": name, "sha256": hashlib.sha256(content).hexdigest()}
+    return Taking(called, made)
 
 
 # ---------- drafts ----------
 
 
-async def drafted(call: Call, name: str, content: bytes, once_name: str) -> str:
-    """The id of the draft that this file is, now or since it was sent before."""
-
-    async def create(keep: once.Keep) -> Document:
-        order = await order_of(call, name, content)
-        return await documents.create(call.runtime, call.owner, call.actor, call.origin, order, keep)
-
-    return await once.make(call, once_name, DRAFTS.path, about(name, content), create)
+async def drafted(call: Call, name: str, content: bytes, keep: once.Keep) -> Document:
+    defaults = await settings.read(call.runtime, call.owner)
+    order = Order(
+        file_name=name,
+        file=partial(given, content),
+        title=title_from(name),
+        recipients=(),
+        expires_in_days=defaults.expires_in_days,
+        reminders=defaults.reminders,
+    )
+    return await documents.create(call.runtime, call.owner, call.actor, call.origin, order, keep)
 
 
 DRAFTS = Making("draft_new", "/documents/new", "/documents/{}/edit", drafted)
@@ -143,18 +149,6 @@ async def replace_file(call: Call) -> Response:
         told = OUTSIDE if problem.code == "field_out_of_bounds" else refusal(problem)
         raise Wrong({"file": f"{told.title} {told.advice}"}) from None
     return call.go(f"/documents/{found.id}/edit", "file-replaced")
-
-
-async def order_of(call: Call, name: str, content: bytes) -> Order:
-    defaults = await settings.read(call.runtime, call.owner)
-    return Order(
-        file_name=name,
-        file=partial(given, content),
-        title=title_from(name),
-        recipients=(),
-        expires_in_days=defaults.expires_in_days,
-        reminders=defaults.reminders,
-    )
 
 
 async def given(content: bytes) -> bytes:

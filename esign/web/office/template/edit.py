@@ -9,8 +9,8 @@ from esign.core.template import Template
 from esign.entropy import new_id
 from esign.web.office.call import Call
 from esign.web.office.draft import sheet as sheets
-from esign.web.office.draft.edit import CONFLICT, FIELDS, MOST, ROLES, UNPROCESSABLE, acted, kept
-from esign.web.office.draft.saving import Saved, save
+from esign.web.office.draft.edit import FIELDS, MOST, ROLES, UNPROCESSABLE, acted, asked, conflict
+from esign.web.office.draft.saving import save
 from esign.web.office.draft.sheet import Sheet
 from esign.web.office.template.page import find, home
 from esign.web.office.template.sheet import SHAPE, TEMPLATES, keyed, of_template
@@ -49,7 +49,8 @@ async def store(call: Call) -> Response:
     """Saved, and on to where the button leads."""
     template = await find(call)
     name, _, key = call.form.get("do", "").partition("-")
-    if (question := asked(call, template, name, key)) is not None:
+    here = home(template.id)
+    if name == "remove" and (question := asked(call, template.roles, key, f"{here}/edit")) is not None:
         return question
     sent = sheets.of_form(call.form, SHAPE)
     if len(sent.rows) > MOST:
@@ -58,46 +59,14 @@ async def store(call: Call) -> Response:
     seen = sheets.load(call.form.get("seen", ""), SHAPE) or of_template(template)
     saved = await save(call, TEMPLATES, mine, seen)
     if saved.merge.conflicts:
-        return conflict(call, saved)
+        return conflict(call, TEMPLATES, saved, f"{here}/edit", LABELS)
     if saved.wrong:
         call.wrong = saved.wrong
         answer = page(call, saved.stored, saved.sheet, more=name == "add")
         answer.status_code = UNPROCESSABLE
         return answer
-    here = home(template.id)
     if name == "fields":
         return call.go(f"{here}/fields")
     if name in ("save", ""):
         return call.go(here, "template-saved")
     return call.go(f"{here}/edit{'?more=1' if name == 'add' else ''}", "template-saved")
-
-
-def asked(call: Call, template: Template, name: str, key: str) -> Response | None:
-    """The question before a role is removed that has fields; the form waits inside it."""
-    who = next((role for role in template.roles if role.id == key), None)
-    if name != "remove" or who is None or not who.fields or call.form.get("sure") == key:
-        return None
-    return call.page("draft_remove", at=f"{home(template.id)}/edit", who=who, kept=kept(call.form))
-
-
-def conflict(call: Call, saved: Saved[Template]) -> Response:
-    """Both texts of everything that two people changed, and the rest of the form as it will be saved."""
-    answer = call.page(
-        "draft_conflict",
-        at=f"{home(saved.stored.id)}/edit",
-        conflicts=saved.merge.conflicts,
-        labels=LABELS,
-        names={key: one["name"] for key, one in saved.sheet.rows.items()},
-        kept=saved.sheet.flat() | {"seen": of_template(saved.stored).dump(), "do": "save"},
-        written=written,
-    )
-    answer.status_code = CONFLICT
-    return answer
-
-
-def written(field: str, text: str) -> str:
-    """A value of the form as its page writes it."""
-    name = field.partition("-")[0]
-    if name == "remind":
-        return "Sent" if text else "Not sent"
-    return ROLES.get(text, text) if name == "role" else text

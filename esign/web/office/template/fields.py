@@ -1,7 +1,7 @@
 """The field editor of a template: the same page as a draft's, with roles where that has recipients."""
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
@@ -10,10 +10,9 @@ from esign.actions import finding, templates
 from esign.core.template import Template
 from esign.web import strict_json
 from esign.web.api.document_requests import MOST_RECIPIENTS, few_fields
-from esign.web.office import editor
-from esign.web.office.call import Call, mac
-from esign.web.office.fields import FieldsOf, filled, offered, revision_of, told
-from esign.web.office.template.page import find, home, sheets
+from esign.web.office.call import Call
+from esign.web.office.fields import FieldsOf, afresh, filled, offered, revision_of, shown, told
+from esign.web.office.template.page import find, home
 from esign.web.schema import Schema
 from esign.web.validation import check
 
@@ -27,31 +26,18 @@ class SaveFields(Schema):
 async def show(call: Call) -> Response:
     template = await find(call)
     return call.page(
-        "template_fields",
-        template=template,
-        at=home(template.id),
-        state=stored(call, template),
-        people=editor.people(template.roles),
-        palette=editor.PALETTE,
-        sheets=sheets(template),
-        listed=editor.listed(template.roles),
+        "template_fields", template=template, **shown(call, template, template.roles, home(template.id))
     )
 
 
-def stored(call: Call, template: Template) -> dict[str, Any]:
-    return editor.state(template.roles, template.revision, call.runtime.config.limits.fields)
-
-
 async def state(call: Call) -> Response:
-    """What is stored now, and a new mac for the forms of a script whose session is another one than its page had."""
     template = await find(call)
-    assert call.session is not None
-    return told(stored(call, template) | {"csrf": mac(call.runtime, call.session)})
+    return afresh(call, template, template.roles)
 
 
 async def save(call: Call) -> Response:
     """The fields as they shall be, of the revision that the page showed."""
-    await find(call)
+    await find(call)  # whose it is comes before what is sent
     given = check(SaveFields, strict_json.load(call.form.get("fields", "").encode()))
     runtime = call.runtime
 

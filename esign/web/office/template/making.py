@@ -10,27 +10,22 @@ from esign.core.editing import title_from
 from esign.core.template import Template
 from esign.web.office import once
 from esign.web.office.call import Call
-from esign.web.office.draft.upload import Making, about, given, page, take_all
+from esign.web.office.draft.upload import Making, given, page, take_all
 
 
-async def made(call: Call, name: str, content: bytes, once_name: str) -> str:
-    """The id of the template that this file is, now or since it was sent before."""
-
-    async def create(keep: once.Keep) -> Template:
-        defaults = await settings.read(call.runtime, call.owner)
-        order = Order(
-            file_name=name,
-            file=partial(given, content),
-            title=title_from(name),
-            roles=(),
-            subject=None,
-            message=None,
-            expires_in_days=defaults.expires_in_days,
-            reminders=defaults.reminders,
-        )
-        return await templates.create(call.runtime, call.owner, order, keep)
-
-    return await once.make(call, once_name, TEMPLATES.path, about(name, content), create)
+async def made(call: Call, name: str, content: bytes, keep: once.Keep) -> Template:
+    defaults = await settings.read(call.runtime, call.owner)
+    order = Order(
+        file_name=name,
+        file=partial(given, content),
+        title=title_from(name),
+        roles=(),
+        subject=None,
+        message=None,
+        expires_in_days=defaults.expires_in_days,
+        reminders=defaults.reminders,
+    )
+    return await templates.create(call.runtime, call.owner, order, keep)
 
 
 TEMPLATES = Making("template_new", "/templates/new", "/templates/{}/edit", made)

@@ -11,7 +11,6 @@ from esign.web.office import editor
 from esign.web.office.call import Call
 from esign.web.office.draft.edit import ROLES
 from esign.web.office.draft.preflight import changes
-from esign.web.office.editor import Sheet
 from esign.web.office.fields import asked, picture
 from esign.web.office.template.listing import last_use
 
@@ -23,10 +22,6 @@ async def find(call: Call) -> Template:
 
 def home(template_id: str) -> str:
     return f"/templates/{template_id}"
-
-
-def sheets(template: Template) -> list[Sheet]:
-    return editor.sheets(template.file.pages, template.file.images, f"{home(template.id)}/sheets/{{}}.webp")
 
 
 def in_order(roles: Sequence[TemplateRole]) -> list[dict[str, Any]]:
@@ -46,7 +41,7 @@ async def show(call: Call) -> Response:
         roles=in_order(template.roles),
         does=ROLES,
         fields=editor.listed(template.roles),
-        sheets=sheets(template),
+        sheets=editor.sheets(template.file, home(template.id)),
         changes=changes(template.file),
         last=await last_use(call, template),
     )

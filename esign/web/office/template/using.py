@@ -18,8 +18,8 @@ from esign.web.office import once
 from esign.web.office.call import Call
 from esign.web.office.draft.edit import PROOFS, ROLES
 from esign.web.office.draft.saving import NO_CODE
-from esign.web.office.draft.sheet import lines, top_of, whole
-from esign.web.office.forms import EMPTY, Wrong
+from esign.web.office.draft.sheet import REMINDERS, lines, top_of
+from esign.web.office.forms import EMPTY, Wrong, number
 from esign.web.office.template.page import find, home, in_order
 from esign.web.validation import check
 
@@ -31,7 +31,6 @@ PLAIN = {
     "reference": "externalId",
     "redirect": "redirectUrl",
 }
-REMINDERS = {"first": "firstAfterDays", "every": "everyDays", "most": "max"}
 TAKER = {"email": "email", "name": "name", "authentication": "authentication", "code": "accessCode"}
 BY_ITSELF = frozenset({FieldType.DATE, FieldType.EMAIL})
 STAYS_DRAFT = frozenset({"document_not_ready", "quota_exceeded", "unavailable", "rate_limited"})
@@ -114,8 +113,9 @@ def body_of(form: Mapping[str, str], template: Template) -> dict[str, Any]:
         if name in form and (form[name].strip() or name in ("title", "subject", "message"))
     }
     if "days" in form:
-        body["expiresInDays"] = whole(form["days"].strip()) or ""
-        days = {member: whole(form.get(name, "").strip()) for name, member in REMINDERS.items()}
+        given = number(form["days"])
+        body["expiresInDays"] = "" if given is None else given
+        days = {member: number(form.get(name, "")) for name, member in REMINDERS.items()}
         body["reminders"] = {"enabled": form.get("remind") == "yes"} | days
     body["recipients"] = [taker(form, role) for role in template.roles]
     return body
