@@ -119,11 +119,22 @@ def prepare(
 
     It forbids every change (DocMDP P=1), and has `room` bytes for a time stamp.
     """
-    writer = Writer(io.BytesIO(pdf))
-    if head is not None:
-        writer.set_head(head)
-    if attached is not None:
-        trail.attach(writer, attached, now)
+    # Closed, for pyHanko's objects keep each other, and would keep the whole file.
+    with io.BytesIO(pdf) as file:
+        writer = Writer(file)
+        if head is not None:
+            writer.set_head(head)
+        if attached is not None:
+            trail.attach(writer, attached, now)
+        region, digest = _reserve(writer, key, now, reason, 2 * (len(key.certificates) + SLACK + room))
+        signer_info, signature = key.sign_digest(digest)
+        return Unsealed(file.getvalue(), *region, signer_info, signature)
+
+
+def _reserve(
+    writer: Writer, key: cms.Key, now: Instant, reason: str, digits: int
+) -> tuple[tuple[int, int], bytes]:
+    """Write the signature without its contents: where they go, and the digest of everything else."""
     embedding = PdfCMSEmbedder(SigFieldSpec(FIELD, on_page=-1)).write_cms(FIELD, writer)
     next(embedding)
     embedding.send(
@@ -133,15 +144,14 @@ def prepare(
                 subfilter=SigSeedSubFilter.PADES,
                 name=key.name,
                 reason=reason,
-                bytes_reserved=2 * (len(key.certificates) + SLACK + room),
+                bytes_reserved=digits,
             ),
             mdp_setup=SigMDPSetup(key.digest, certify=True, docmdp_perms=MDPPerm.NO_CHANGES),
         )
     )
-    prepared, output = embedding.send(SigIOSetup(key.digest, in_place=True))
-    signer_info, signature = key.sign_digest(prepared.document_digest)
-    first, last = prepared.reserved_region_start + 1, prepared.reserved_region_end - 1
-    return Unsealed(output.getvalue(), first, last, signer_info, signature)
+    prepared, _ = embedding.send(SigIOSetup(key.digest, in_place=True))
+    region = prepared.reserved_region_start + 1, prepared.reserved_region_end - 1
+    return region, prepared.document_digest
 
 
 def fill(file: Unsealed, key: cms.Key, token: bytes | None = None) -> bytes:
