@@ -29,27 +29,13 @@ def head_of(certificate: Mapping[str, Any], *, embedded: bool) -> AuditHead:
     }
 
 
-class Writer(IncrementalPdfFileWriter):
-    """Leaves the metadata alone but for the head: they were set when the pages were put together."""
-
-    def _update_meta(self) -> None:
-        pass
-
-    def find_page_for_modification(self, page_ix: int) -> tuple[IndirectObject, None]:
-        """The last page, whichever is asked for: it is one of ours. pyHanko would read all pages on the way there."""
-        return _last(self.root.raw_get("/Pages")), None
-
-    def set_head(self, head: AuditHead) -> None:
-        held = self.trailer.flatten().get("/Info")
-        info = self.get_object(held.reference) if isinstance(held, IndirectObject) else held
-        text = f"{head['documentId']} {head['entries']} {head['hash']}"
-        entries = {**(info or {}), pdf_name(KEY): TextStringObject(text)}
-        self.set_info(DictionaryObject(entries))  # type: ignore[no-untyped-call]  # the one class without types
-
-
-def _last(branch: IndirectObject) -> IndirectObject:
-    node = branch.get_object()  # type: ignore[no-untyped-call]  # pyHanko leaves it without types
-    return _last(node["/Kids"].raw_get(-1)) if "/Kids" in node else branch
+def set_head(writer: IncrementalPdfFileWriter, head: AuditHead) -> None:
+    """Beside what the document information holds already."""
+    held = writer.trailer.flatten().get("/Info")
+    info = writer.get_object(held.reference) if isinstance(held, IndirectObject) else held
+    text = f"{head['documentId']} {head['entries']} {head['hash']}"
+    entries = {**(info or {}), pdf_name(KEY): TextStringObject(text)}
+    writer.set_info(DictionaryObject(entries))  # type: ignore[no-untyped-call]  # the one class without types
 
 
 def read(embedded: EmbeddedPdfSignature) -> AuditHead | None:
