@@ -29,18 +29,13 @@ def head_of(certificate: Mapping[str, Any], *, embedded: bool) -> AuditHead:
     }
 
 
-class Writer(IncrementalPdfFileWriter):
-    """Leaves the metadata alone but for the head: they were set when the pages were put together."""
-
-    def _update_meta(self) -> None:
-        pass
-
-    def set_head(self, head: AuditHead) -> None:
-        held = self.trailer.flatten().get("/Info")
-        info = self.get_object(held.reference) if isinstance(held, IndirectObject) else held
-        text = f"{head['documentId']} {head['entries']} {head['hash']}"
-        entries = {**(info or {}), pdf_name(KEY): TextStringObject(text)}
-        self.set_info(DictionaryObject(entries))  # type: ignore[no-untyped-call]  # the one class without types
+def set_head(writer: IncrementalPdfFileWriter, head: AuditHead) -> None:
+    """Beside what the document information holds already."""
+    held = writer.trailer.flatten().get("/Info")
+    info = writer.get_object(held.reference) if isinstance(held, IndirectObject) else held
+    text = f"{head['documentId']} {head['entries']} {head['hash']}"
+    entries = {**(info or {}), pdf_name(KEY): TextStringObject(text)}
+    writer.set_info(DictionaryObject(entries))  # type: ignore[no-untyped-call]  # the one class without types
 
 
 def read(embedded: EmbeddedPdfSignature) -> AuditHead | None:

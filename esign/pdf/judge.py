@@ -3,7 +3,8 @@
 import asyncio
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -181,11 +182,14 @@ class Case:
     now: datetime
 
 
-def _opened(file: bytes) -> PdfFileReader:
-    reader = PdfFileReader(io.BytesIO(file), strict=False)
-    if reader.encrypted:
-        reader.decrypt(b"")
-    return reader
+@contextmanager
+def _opened(file: bytes) -> Iterator[PdfFileReader]:
+    """Closed in the end, for pyHanko's objects keep each other, and would keep the whole file."""
+    with io.BytesIO(file) as stream:
+        reader = PdfFileReader(stream, strict=False)
+        if reader.encrypted:
+            reader.decrypt(b"")
+        yield reader
 
 
 def _embedded(reader: PdfFileReader) -> list[tuple[str, EmbeddedPdfSignature | None]]:
@@ -201,7 +205,12 @@ def _embedded(reader: PdfFileReader) -> list[tuple[str, EmbeddedPdfSignature | N
 
 def judgements(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
     """One for each signature, and apart from them the time stamps of the document, which nobody signed with."""
-    found = _embedded(reader := _opened(file))
+    with _opened(file) as reader:
+        return _judgements(reader, case)
+
+
+def _judgements(reader: PdfFileReader, case: Case) -> tuple[list[Judged], list[Stamp]]:
+    found = _embedded(reader)
     readable = [embedded for _, embedded in found if embedded is not None]
     kept = [embedded for embedded in readable if embedded.sig_object_type == "/DocTimeStamp"]
     signed = [embedded.signed_data for embedded in readable]

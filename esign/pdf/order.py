@@ -68,13 +68,21 @@ class SealOrder:
 
 @dataclass(frozen=True, slots=True)
 class Unsealed:
-    """A file whose signature is made but not in it: it goes between the bytes `first` and `last`, in hexadecimal."""
+    """A file whose signature is made but not in it.
+
+    It goes between the bytes `first` and `last` of what is appended, the `tail`, in hexadecimal.
+    """
 
     pdf: bytes
+    tail: bytes
     first: int
     last: int
     signer_info: bytes
     signature: bytes
+
+    @property
+    def whole(self) -> bytes:
+        return self.pdf + self.tail
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,9 @@ from esign.core.credential import Credential
 from esign.core.instant import Instant, to_datetime
 from esign.pdf import certificate, cms, selfcheck, trail
 from esign.pdf.assemble import assemble
-from esign.pdf.head import Writer, head_of
+from esign.pdf.head import head_of, set_head
 from esign.pdf.order import Begun, Sealed, SealFailed, SealOrder, Unsealed
+from esign.pdf.tail import Tail, Writer, digest
 from esign.pdf.verification import AuditHead
 
 FIELD = "Seal"
@@ -49,7 +50,7 @@ def begin(order: SealOrder, credential: Credential) -> Begun:
     room = timestamp.LARGEST if order.level == "B-T" else 0
     document = prepare(revision.pdf, key, order.now, reason, head, order.trail, room)
     alone = prepare(page, key, order.now, reason, head, order.trail, room)
-    selfcheck.check_ink(order.prepared, document.pdf, order.fields)
+    selfcheck.check_ink(order.prepared, document.whole, order.fields)
     pages = revision.document_pages + revision.certificate_pages
     return Begun(document, alone, pages, revision.certificate_pages, head, order.level, order.now)
 
@@ -119,11 +120,23 @@ def prepare(
 
     It forbids every change (DocMDP P=1), and has `room` bytes for a time stamp.
     """
-    writer = Writer(io.BytesIO(pdf))
-    if head is not None:
-        writer.set_head(head)
-    if attached is not None:
-        trail.attach(writer, attached, now)
+    # Closed, for pyHanko's objects keep each other, and would keep the whole file.
+    with io.BytesIO(pdf) as file, Tail(len(pdf)) as tail:
+        writer = Writer(file)
+        if head is not None:
+            set_head(writer, head)
+        if attached is not None:
+            trail.attach(writer, attached, now)
+        first, last = _reserve(writer, tail, key, now, reason, 2 * (len(key.certificates) + SLACK + room))
+        behind = tail.getvalue()
+    signer_info, signature = key.sign_digest(digest(key.digest, pdf, behind[: first - 1], behind[last + 1 :]))
+    return Unsealed(pdf, behind, first, last, signer_info, signature)
+
+
+def _reserve(
+    writer: Writer, tail: Tail, key: cms.Key, now: Instant, reason: str, digits: int
+) -> tuple[int, int]:
+    """Write all but the signature; where in the tail it goes. What the library takes for the digest is the tail's."""
     embedding = PdfCMSEmbedder(SigFieldSpec(FIELD, on_page=-1)).write_cms(FIELD, writer)
     next(embedding)
     embedding.send(
@@ -133,15 +146,16 @@ def prepare(
                 subfilter=SigSeedSubFilter.PADES,
                 name=key.name,
                 reason=reason,
-                bytes_reserved=2 * (len(key.certificates) + SLACK + room),
+                bytes_reserved=digits,
             ),
             mdp_setup=SigMDPSetup(key.digest, certify=True, docmdp_perms=MDPPerm.NO_CHANGES),
         )
     )
-    prepared, output = embedding.send(SigIOSetup(key.digest, in_place=True))
-    signer_info, signature = key.sign_digest(prepared.document_digest)
-    first, last = prepared.reserved_region_start + 1, prepared.reserved_region_end - 1
-    return Unsealed(output.getvalue(), first, last, signer_info, signature)
+    prepared, _ = embedding.send(SigIOSetup(key.digest, output=tail))
+    return (
+        prepared.reserved_region_start + 1 - tail.start,
+        prepared.reserved_region_end - 1 - tail.start,
+    )
 
 
 def fill(file: Unsealed, key: cms.Key, token: bytes | None = None) -> bytes:
@@ -149,7 +163,4 @@ def fill(file: Unsealed, key: cms.Key, token: bytes | None = None) -> bytes:
     contents = key.cms(file.signer_info, token).hex().encode()
     if len(contents) > file.last - file.first:
         raise SealFailed("The time stamp and the certificates of the seal are too large for their place.")
-    pdf = io.BytesIO(file.pdf)
-    pdf.seek(file.first)
-    pdf.write(contents)
-    return pdf.getvalue()
+    return b"".join((file.pdf, file.tail[: file.first], contents, file.tail[file.first + len(contents) :]))

@@ -45,14 +45,19 @@ def main(tasks: Mapping[str, str] = TASKS) -> None:
         os.dup2(2, 1)
         _say(answered, {"ready": True})
         for age in range(1, OLDEST + 1):
-            frame = frames.read(asked)
-            if frame is None:
+            if _turn(tasks, asked, answered, age):
                 return
-            answer = _answer(tasks, *frame)
-            last = age == OLDEST or "memory" in answer or sandbox.resident() > LARGEST
-            _say(answered, {**answer, "last": last})
-            if last:
-                return
+
+
+def _turn(tasks: Mapping[str, str], asked: BinaryIO, answered: BinaryIO, age: int) -> bool:
+    """One job; whether it was the last. The file that came and the one that went are gone before the next comes."""
+    frame = frames.read(asked)
+    if frame is None:
+        return True
+    answer = _answer(tasks, *frame)
+    last = age == OLDEST or "memory" in answer or sandbox.resident() > LARGEST
+    _say(answered, {**answer, "last": last})
+    return last
 
 
 def _say(answered: BinaryIO, body: dict[str, Any]) -> None:

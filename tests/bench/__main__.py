@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import uvloop
 
-from tests.bench import api, auth, journey, page, scale, start, storm
+from tests.bench import api, auth, journey, page, scale, sealing, start, storm
 
 BENCHES: dict[str, Callable[[], Awaitable[None]]] = {
     "start": start.run,
@@ -18,6 +18,7 @@ BENCHES: dict[str, Callable[[], Awaitable[None]]] = {
     "journey": journey.run,
     "page": page.run,
     "scale": scale.run,
+    "sealing": sealing.run,
     "storm": storm.run,
 }
 

@@ -54,14 +54,16 @@ def a_stamper(
     return DummyTimeStamper(certificate(issued), key(issued), certs_to_embed=known, fixed_dt=to_datetime(at))
 
 
-def signed_in_loop(pdf: bytes, issued: Issued, field: str, stamper: DummyTimeStamper | None) -> bytes:
+def signed_in_loop(
+    pdf: bytes, issued: Issued, field: str, stamper: DummyTimeStamper | None, digest: str = "sha256"
+) -> bytes:
     signer = signers.SimpleSigner(
         signing_cert=certificate(issued),
         signing_key=key(issued),
         cert_registry=store(*issued.issuers),
     )
     about = signers.PdfSignatureMetadata(
-        field_name=field, md_algorithm="sha256", subfilter=SigSeedSubFilter.PADES
+        field_name=field, md_algorithm=digest, subfilter=SigSeedSubFilter.PADES
     )
     writer = IncrementalPdfFileWriter(io.BytesIO(pdf))
     return bytes(signers.sign_pdf(writer, about, signer, timestamper=stamper).getvalue())

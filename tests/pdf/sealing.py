@@ -2,7 +2,9 @@
 
 import base64
 import io
+import os
 import subprocess
+from dataclasses import replace
 from typing import Any
 
 import pikepdf
@@ -10,9 +12,14 @@ import pypdfium2
 from pikepdf import Array, Dictionary, Name
 from PIL import Image, ImageDraw
 
+from esign.core import audit, audit_file
+from esign.core.document import Actor, Origin
+from esign.core.outcome import Event
 from esign.pdf.order import Drawn, SealOrder
 from tests.pki import NOW
 
+ID = "doc_01kzt0v8q3e5m7p9r1s3t5v7w9"
+BROWSER = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:132.0) Gecko/20100101 Firefox/132.0"
 SCRIPTS = {
     "Latin": "Łukasz Żółkiewski-Nguyễn",
     "Greek": "Γιώργος Παπαδόπουλος",
@@ -142,6 +149,21 @@ def the_facts(*recipients: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 def an_order(prepared: bytes, *fields: Drawn, now: int = NOW, **facts: Any) -> SealOrder:
     return SealOrder(prepared, fields, the_facts(**facts), now)
+
+
+def a_trail(entries: int = 6) -> list[audit.Entry]:
+    lines: list[audit.Entry] = []
+    for seq in range(1, entries + 1):
+        actor = Actor("recipient", f"rcp_{seq}", f"Zoë 山田 {seq}", "zoe@example.org")
+        event = Event("recipient.viewed", NOW + seq, actor, actor.id, Origin("2001:db8::1", BROWSER))
+        lines.append(audit.entry(event, ID, seq, lines[-1].hash if lines else audit.START, os.urandom(16)))
+    return lines
+
+
+def ordered(lines: list[audit.Entry], prepared: bytes | None = None) -> SealOrder:
+    chain = {"entries": len(lines), "head": lines[-1].hash.hex()}
+    order = an_order(prepared or a_pdf(), chain=chain)
+    return replace(order, trail=audit_file.write(ID, lines))
 
 
 def text_of(pdf: bytes, page: int | None = None) -> str:

@@ -1,3 +1,4 @@
+import gc
 import hashlib
 import io
 import os
@@ -10,7 +11,7 @@ from typing import Any
 
 import pikepdf
 import pytest
-from pikepdf import Name
+from pikepdf import Array, Dictionary, Name
 from PIL import Image, ImageChops
 from pyhanko.pdf_utils.generic import TextStringObject, pdf_name
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
@@ -193,6 +194,39 @@ def test_the_whole_file_stands_unchanged_before_the_signature() -> None:
     plain = a_pdf()
     signed = sign(plain, cms.load(CREDENTIAL), NOW, "why")
     assert signed.startswith(plain)
+
+
+def test_nothing_keeps_a_file_when_its_work_is_done() -> None:
+    """The library's objects hold each other until they are collected: without this, files of earlier jobs pile up."""
+
+    def held() -> int:
+        return sum(isinstance(each, io.BytesIO) and not each.closed for each in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = held()
+        pdf = sign(a_pdf(), cms.load(CREDENTIAL), NOW, "why")
+        assert verify(pdf, [ROOT.der], NOW)["result"] == "valid"
+        assert held() == before
+    finally:
+        gc.enable()
+
+
+def test_the_seal_lies_on_the_last_page_however_deep_that_is() -> None:
+    with opened(a_pdf({}, {}, {})) as pdf:
+        root = pdf.Root.Pages
+        branch = pdf.make_indirect(
+            Dictionary(Type=Name.Pages, Kids=list(root.Kids)[1:], Count=2, Parent=root)
+        )
+        for page in branch.Kids:
+            page.Parent = branch
+        root.Kids = Array([root.Kids[0], branch])
+        nested = saved(pdf)
+    with opened(sign(nested, cms.load(CREDENTIAL), NOW, "why")) as pdf:
+        (field,) = pdf.Root.AcroForm.Fields
+        assert [len(page.obj.get("/Annots", [])) for page in pdf.pages] == [0, 0, 1]
+        assert field.P.objgen == pdf.pages[2].objgen
 
 
 # ---------- what is refused ----------

@@ -1,22 +1,16 @@
 """Seals with a time stamp: made in two steps, and judged by others."""
 
 import hashlib
-import io
-import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pikepdf
 import pytest
 from asn1crypto import cms as asn1
 from asn1crypto import tsp
-from cryptography import x509
-from cryptography.hazmat.primitives.serialization import Encoding
 
 from esign.core.instant import DAY, Instant
 from esign.pdf import cms, selfcheck
@@ -24,6 +18,7 @@ from esign.pdf.order import Begun, Sealed, SealFailed, SealOrder
 from esign.pdf.seal import begin, fill, finish, seal
 from esign.pdf.verify import verify
 from esign.tsa.token import check, question
+from tests.pdf.contents import contents, covered, pem, run
 from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, text_of
 from tests.pki import NOW, Issued, a_seal, an_authority
 from tests.tsa import Tsa, a_stamping_certificate, granting
@@ -56,37 +51,6 @@ def sealed_with(tsa: Tsa, order: SealOrder | None = None, issued: Issued | None 
     credential = issued.credential if issued else CREDENTIAL
     begun = begin(order or wanted(), credential)
     return finish(begun, tokens_for(begun, tsa), credential)
-
-
-def contents(pdf: bytes) -> bytes:
-    """The CMS in a sealed file, without the room behind it."""
-    with pikepdf.open(io.BytesIO(pdf)) as file:
-        whole = bytes(file.Root.AcroForm.Fields[0].V.Contents)
-    return bytes(asn1.ContentInfo.load(whole).dump())
-
-
-def covered(pdf: bytes) -> bytes:
-    """The bytes that the signature is over."""
-    found = re.search(rb"/ByteRange\s*\[\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)", pdf)
-    assert found is not None
-    start, length, second, rest = map(int, found.groups())
-    return pdf[start : start + length] + pdf[second : second + rest]
-
-
-def run(folder: Path, *command: str | Path) -> tuple[int, str]:
-    ran = subprocess.run(
-        command,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "HOME": str(folder)},
-    )
-    return ran.returncode, ran.stdout + ran.stderr
-
-
-def pem(der: bytes) -> bytes:
-    return x509.load_der_x509_certificate(der).public_bytes(Encoding.PEM)
 
 
 # ---------- by other programs ----------

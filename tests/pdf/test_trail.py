@@ -13,38 +13,17 @@ import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name
 
-from esign.core import audit, audit_file
-from esign.core.document import Actor, Origin
-from esign.core.outcome import Event
+from esign.core import audit_file
 from esign.pdf import cms, head
-from esign.pdf.order import SealFailed, SealOrder
+from esign.pdf.order import SealFailed
 from esign.pdf.seal import seal, sign
 from esign.pdf.verification import TRAIL
 from esign.pdf.verify import verify
-from tests.pdf.sealing import a_pdf, an_order, saved
+from tests.pdf.sealing import ID, a_pdf, a_trail, ordered, saved
 from tests.pki import NOW, a_seal, an_authority
 
 ROOT = an_authority()
 CREDENTIAL = a_seal(ROOT).credential
-ID = "doc_01kzt0v8q3e5m7p9r1s3t5v7w9"
-BROWSER = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:132.0) Gecko/20100101 Firefox/132.0"
-
-
-def a_trail(entries: int = 6) -> list[audit.Entry]:
-    lines: list[audit.Entry] = []
-    for seq in range(1, entries + 1):
-        actor = Actor("recipient", f"rcp_{seq}", f"Zoë 山田 {seq}", "zoe@example.org")
-        event = Event("recipient.viewed", NOW + seq, actor, actor.id, Origin("2001:db8::1", BROWSER))
-        lines.append(audit.entry(event, ID, seq, lines[-1].hash if lines else audit.START, os.urandom(16)))
-    return lines
-
-
-def ordered(lines: list[audit.Entry], prepared: bytes | None = None) -> SealOrder:
-    chain = {"entries": len(lines), "head": lines[-1].hash.hex()}
-    order = an_order(prepared or a_pdf(), chain=chain)
-    return replace(order, trail=audit_file.write(ID, lines))
-
-
 LINES = a_trail()
 MADE = seal(ordered(LINES), CREDENTIAL)
 

@@ -1,0 +1,48 @@
+"""What is appended to a file, made without a copy of the file: that would take as long as hashing it."""
+
+import hashlib
+import io
+
+from pyhanko.pdf_utils.generic import IndirectObject
+from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
+
+
+class Tail(io.BytesIO):
+    """Its places are those in the whole file, `start` bytes of which lie before it."""
+
+    def __init__(self, start: int) -> None:
+        super().__init__()
+        self.start = start
+
+    def tell(self) -> int:
+        return self.start + super().tell()
+
+    def seek(self, place: int, whence: int = io.SEEK_SET, /) -> int:
+        return self.start + super().seek(place - self.start if whence == io.SEEK_SET else place, whence)
+
+
+class Writer(IncrementalPdfFileWriter):
+    """Leaves the metadata alone: they were set when the pages were put together. Writes to a `Tail`."""
+
+    def _update_meta(self) -> None:
+        pass
+
+    def _write_header(self, stream: Tail) -> None:
+        """Where the library would copy the file."""
+
+    def find_page_for_modification(self, page_ix: int) -> tuple[IndirectObject, None]:
+        """The last page, whichever is asked for: it is one of ours. The library would read all pages on the way."""
+        return _last(self.root.raw_get("/Pages")), None
+
+
+def _last(branch: IndirectObject) -> IndirectObject:
+    node = branch.get_object()  # type: ignore[no-untyped-call]  # pyHanko leaves it without types
+    return _last(node["/Kids"].raw_get(-1)) if "/Kids" in node else branch
+
+
+def digest(name: str, *parts: bytes) -> bytes:
+    """Of several parts as of one, with the hash of that name."""
+    found = hashlib.new(name)
+    for part in parts:
+        found.update(part)
+    return found.digest()
