@@ -39,7 +39,8 @@ class Writer(IncrementalPdfFileWriter):
         held = self.trailer.flatten().get("/Info")
         info = self.get_object(held.reference) if isinstance(held, IndirectObject) else held
         text = f"{head['documentId']} {head['entries']} {head['hash']}"
-        entries = {**(info or {}), pdf_name(KEY): TextStringObject(text)}
+        kept = info if isinstance(info, DictionaryObject) else {}
+        entries = {**kept, pdf_name(KEY): TextStringObject(text)}
         self.set_info(DictionaryObject(entries))  # type: ignore[no-untyped-call]  # the one class without types
 
 
