@@ -24,6 +24,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     import uvloop
 
     from esign.authority import AuthorityError
+    from esign.config import ConfigError
     from esign.core.errors import Problem
     from esign.store.failures import StorageFailed
     from esign.store.folder import UnusableFolder
@@ -41,7 +42,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
         stop(STORAGE, f"the database cannot be written: {error}; check the disk and its free space")
     except (ForeignDatabase, sqlite3.DatabaseError) as error:
         stop(STORAGE, f"{error}; set storage.data_dir to the folder of an esign database")
-    except (UnusableFolder, UnusableKey, AuthorityError) as error:
+    except (ConfigError, UnusableFolder, UnusableKey, AuthorityError) as error:
         stop(STORAGE if is_full(error.__context__) else USAGE, str(error))
     except Damaged as error:
         stop(USAGE, f"{error}; put app.key back from a backup")

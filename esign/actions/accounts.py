@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from email.utils import parseaddr
 
 from esign.actions.transition import Keep
-from esign.config import Config
+from esign.config import Config, ConfigError
 from esign.core import apikey
 from esign.core.account import Organisation, may_use_api
 from esign.core.apikey import COMMAND_LINE, ApiKey, Scope
@@ -12,6 +12,7 @@ from esign.core.document import Actor, Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.entropy import new_id, new_key_secret
+from esign.pdf import glyphs
 from esign.store import accounts
 from esign.store.database import Database, Transaction
 
@@ -20,11 +21,22 @@ class LiveKeysNotAllowed(Exception):
     """The installation is a test environment: it issues only test keys."""
 
 
+async def check_name(db: Database, config: Config) -> None:
+    """Raise ConfigError where the first use would make an organisation whose name no font can print."""
+    name = config.organisation.name
+    if await accounts.first_organisation(db) is None and (missing := undrawn(name, config)):
+        raise ConfigError(
+            f'organisation.name: found "{name}"; allowed is what a font at hand can print,'
+            f" and none prints {' '.join(missing)}"
+        )
+
+
 async def ensure_organisation(db: Database, config: Config, now: Instant) -> Organisation:
-    """The organisation of the configuration, made at the first use."""
+    """The organisation of the configuration, made at the first use; raises ConfigError as `check_name` does."""
     existing = await accounts.first_organisation(db)
     if existing is not None:
         return existing
+    await check_name(db, config)
     settings = config.organisation
     made = Organisation(
         id=new_id("org", now),
@@ -43,6 +55,11 @@ async def ensure_organisation(db: Database, config: Config, now: Instant) -> Org
         return made
 
     return await db.write(write)
+
+
+def undrawn(name: str, config: Config) -> list[str]:
+    """What of an organisation's name the certificate page of its documents could not show."""
+    return glyphs.missing_with_system([name], [str(path) for path in config.seal.font_paths])
 
 
 def plan_of(organisation: Organisation, config: Config) -> str:

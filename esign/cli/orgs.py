@@ -1,6 +1,5 @@
 """`esign orgs`: the organisations of the installation."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -16,13 +15,6 @@ def orgs() -> None:
     """Organisations; most installations have one."""
 
 
-def undrawn(name: str, font_paths: Iterable[Path]) -> list[str]:
-    """What the certificate page of its documents could not show."""
-    from esign.pdf import glyphs
-
-    return glyphs.missing_with_system([name], [str(path) for path in font_paths])
-
-
 @orgs.command("create")
 @click.option("--name", required=True, help="What signers and mails call it.")
 @click.option("--plan", type=click.Choice(PLANS), help="That of the configuration if left out.")
@@ -32,11 +24,13 @@ def create_org(name: str, plan: str | None, file: Path | None) -> None:
     if not 1 <= len(name.strip()) <= 200 or not name.isprintable():
         raise click.BadParameter("give a name of 1 to 200 characters", param_hint="--name")
     config = configured(file)
-    if missing := undrawn(name, config.seal.font_paths):
+
+    from esign.actions import accounts
+
+    if missing := accounts.undrawn(name, config):
         raise click.BadParameter(f"no font at hand can print {' '.join(missing)}", param_hint="--name")
 
     async def work() -> None:
-        from esign.actions import accounts
         from esign.clock import SystemClock
 
         async with database(config) as db:

@@ -34,7 +34,8 @@ def set_head(writer: IncrementalPdfFileWriter, head: AuditHead) -> None:
     held = writer.trailer.flatten().get("/Info")
     info = writer.get_object(held.reference) if isinstance(held, IndirectObject) else held
     text = f"{head['documentId']} {head['entries']} {head['hash']}"
-    entries = {**(info or {}), pdf_name(KEY): TextStringObject(text)}
+    kept = info if isinstance(info, DictionaryObject) else {}
+    entries = {**kept, pdf_name(KEY): TextStringObject(text)}
     writer.set_info(DictionaryObject(entries))  # type: ignore[no-untyped-call]  # the one class without types
 
 

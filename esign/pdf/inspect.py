@@ -90,6 +90,8 @@ def _read(file: bytes) -> Pdf:
         if "encrypt" in str(error) or "security handler" in str(error):
             raise Problem("file_encrypted", ENCRYPTED) from error
         raise
+    except ValueError as error:  # a number of the file's own structure is beyond every integer of qpdf
+        raise pikepdf.PdfError(str(error)) from error
 
 
 def _rewritten(upload: bytes) -> bytes:

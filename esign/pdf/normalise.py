@@ -157,6 +157,10 @@ def _drop_bad_metadata(pdf: Pdf) -> set[str]:
         if found is not None and not _sound(found):
             del holder.Metadata
             dropped = True
+    info = pdf.trailer.get("/Info")
+    if info is not None and not isinstance(info, Dictionary):
+        del pdf.trailer.Info
+        dropped = True
     return {"metadata"} if dropped else set()
 
 

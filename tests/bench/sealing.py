@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import pikepdf
 from pikepdf import Dictionary, Name, Stream
 
+from esign.config import Remote
 from esign.core.credential import Credential
 from esign.net import Direct
 from esign.pdf.order import Begun, Sealed, SealOrder
@@ -150,7 +151,7 @@ async def a_way(size: int = 1) -> AsyncIterator[Way]:
     async with stamping() as tsa:
         http, workers = Direct(), Workers(size)
         try:
-            yield Way(workers, TimeStamps([tsa.url], http, FakeClock()))
+            yield Way(workers, TimeStamps([Remote(url=tsa.url)], http, FakeClock()))
         finally:
             await workers.close()
             await http.close()

@@ -158,6 +158,17 @@ def test_a_key_that_cannot_be_is_refused(config: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "data").exists(), "nothing was made"
 
 
+def test_an_organisation_whose_name_no_font_can_print_is_not_made(config: Path) -> None:
+    env = {"ESIGN_ORGANISATION__NAME": "Acme \U00010380"}
+    for command in (("serve",), ("keys", "create", "--name", "ci")):
+        ran = esign(*command, "--config", config, env=env)
+        assert_refused(ran, USAGE, "organisation.name", "Acme \U00010380", "none prints")
+    assert not list((config.parent / "data").rglob("*seal*")), "no certificate is in this name"
+    a_key(config)
+    made = esign("keys", "create", "--name", "ci", "--config", config, env=env)
+    assert made.code == DONE, "the name is not read again"
+
+
 def test_an_unknown_key_cannot_be_revoked(config: Path) -> None:
     assert_refused(esign("keys", "revoke", "key_none", "--config", config), FAILED, "key_none")
 

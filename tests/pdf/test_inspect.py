@@ -1,6 +1,7 @@
 """What is taken at the door, what is refused, and what comes of it."""
 
 import io
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -93,6 +94,18 @@ def test_a_pdf_may_begin_a_little_later(limits: Limits) -> None:
 )
 def test_a_torso_is_refused(upload: bytes, limits: Limits) -> None:
     assert refused(upload, limits).code == "invalid_file"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [rb"(/Size )\d+", rb"(/Root )\d+", rb"(startxref\n)\d+", rb"(xref\n0 )\d+", rb"(\n)\d+(?= 0 obj)"],
+)
+def test_a_number_beyond_every_integer_is_damage(place: bytes, limits: Limits) -> None:
+    damaged = re.sub(place, lambda found: found[1] + b"9" * 400, made.plain(), count=1)
+    try:
+        assert inspect(damaged, limits).repaired
+    except Problem as problem:
+        assert problem.code == "invalid_file" and "damaged" in problem.message
 
 
 def test_a_file_over_the_limit_is_refused_unread(limits: Limits) -> None:

@@ -368,6 +368,16 @@ def test_metadata_stay_when_they_are_sound(metadata: bytes, stays: bool) -> None
         assert isinstance(again.Root.get("/Metadata"), Stream) is stays
 
 
+@pytest.mark.parametrize("info", [135, True, Name.Title, Array([])])
+def test_information_that_is_no_dictionary_goes(info: object) -> None:
+    pdf = blank()
+    pdf.trailer.Info = info
+    file, removed = normalised(pdf)
+    assert removed == {"metadata"}
+    with Pdf.open(io.BytesIO(file)) as again:
+        assert "/Info" not in again.trailer
+
+
 def claiming(pdf: Pdf, properties: str) -> None:
     spaces = " ".join(f'xmlns:{name}="{space}"' for name, space in SPACES.items())
     text = f"{RDF[0]}<rdf:Description rdf:about='' {spaces} {properties}/>{RDF[1]}"

@@ -79,6 +79,13 @@ def test_any_reader_of_pdf_files_shows_the_head(tmp_path: Path) -> None:
     assert (head["documentId"], head["entries"], head["hash"]) == (found[1], int(found[2]), found[3])
 
 
+def test_a_file_prepared_with_information_that_is_no_dictionary_is_sealed() -> None:
+    with opened(a_pdf()) as file:
+        file.trailer.Info = 135
+        order = an_order(saved(file))
+    assert head_in(seal(order, CREDENTIAL).sealed) is not None
+
+
 def test_a_head_put_into_the_file_after_the_seal_is_not_believed() -> None:
     """Readers may take a new entry of the document information for no change of the document."""
     made = seal(an_order(a_pdf()), CREDENTIAL).sealed

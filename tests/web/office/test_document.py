@@ -1,6 +1,8 @@
 """Each act on a document: what it does, and the sentence it is refused with; who may, and whose document it is."""
 
 import ast
+import base64
+import html
 import json
 import re
 from dataclasses import replace
@@ -21,7 +23,9 @@ from esign.pdf.workers import Workers
 from esign.store import documents
 from esign.web.office.document.page import missing
 from esign.web.office.document.timeline import SENTENCES
+from esign.web.office.draft.preflight import changes
 from tests.factories import an_organisation, store_organisation
+from tests.pdf.made import scripted
 from tests.pdf.test_workers import ODD
 from tests.web.office.documents import (
     ACTS,
@@ -617,3 +621,13 @@ async def test_mails_of_test_mode_are_listed_page_by_page(office: Office) -> Non
     assert found and first.text.count('class="fold mail"') == 25
     rest = await visitor.get(found[1].replace("&amp;", "&"))
     assert rest.text.count('class="fold mail"') == 3 and "Earlier messages" not in rest.said
+
+
+async def test_what_became_of_the_file_is_said_in_the_sentences_of_the_draft(office: Office) -> None:
+    visitor = await office.signed_in("Maren")
+    upload = base64.b64encode(scripted()).decode()
+    document = await office.site.api.create(file=upload)
+    [sentence] = changes((await documents.get(office.runtime.db, document)).file)
+    for path in (f"/documents/{document}/edit", at(document), f"{at(document)}/audit"):
+        page = await visitor.get(path)
+        assert sentence in html.unescape(page.said), path

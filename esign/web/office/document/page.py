@@ -20,6 +20,7 @@ from esign.web.office.document import awaiting, possible
 from esign.web.office.document.forms import find, times_of
 from esign.web.office.document.people import groups
 from esign.web.office.document.timeline import days
+from esign.web.office.draft.preflight import changes
 from esign.web.office.rows import badge
 from esign.web.office.words import counted, size
 from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
@@ -76,6 +77,7 @@ async def shown(call: Call, document: Document, trail: list[Entry]) -> dict[str,
         "why_kept": kept(refused["delete"], call, document),
         "goes_at": retention.goes_at(document, organisation, call.runtime.config.test.purge_after_days),
         "sheets": sheets(document, THUMBS),
+        "changes": changes(document.file),
         "mark": mark_of(document.revision, trail[-1].seq if trail else 0),
         "steps": STEPS,
         "keys": [field.key for one in document.recipients for field in one.fields if field.key],

@@ -12,6 +12,7 @@ from esign.core.audit import Entry
 from esign.core.challenge import Method
 from esign.core.document import Document
 from esign.core.instant import Instant, parse
+from esign.web.office.draft.preflight import sentences
 from esign.web.office.words import Times
 
 # type: picture, tone (good, bad, active or none), sentence
@@ -178,11 +179,8 @@ def corrected(detail: Mapping[str, Any]) -> str:
 
 
 def of_data(type: str, data: Mapping[str, Any], times: Times) -> list[str]:
-    notes = []
-    if data.get("removed"):
-        notes.append(f"Removed from the file: {', '.join(data['removed'])}")
-    if data.get("repaired"):
-        notes.append("The file was repaired")
+    changed = sentences(bool(data.get("repaired")), data.get("removed") or ())
+    notes = [" ".join(changed)] if changed else []
     if type == "document.completed" and data.get("level"):
         notes.append(f"Level {data['level']}")
         if data.get("timestamp"):

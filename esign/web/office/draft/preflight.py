@@ -1,6 +1,6 @@
 """What became of an uploaded file, in words: why it is refused, or what was mended and taken out of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from esign.core.document import File
@@ -50,4 +50,9 @@ def refusal(problem: Problem) -> Refusal:
 
 def changes(file: File) -> list[str]:
     """What somebody should know who takes the pages for those of their file."""
-    return [*([REPAIRED] if file.repaired else []), *(REMOVED[word] for word in file.removed)]
+    return sentences(file.repaired, file.removed)
+
+
+def sentences(repaired: bool, removed: Iterable[str]) -> list[str]:
+    """The same of a file that may be another by now; an old trail may hold words that are no longer used."""
+    return [*([REPAIRED] if repaired else []), *(REMOVED.get(word, word) for word in removed)]
