@@ -178,7 +178,9 @@ def test_a_lost_connection_loses_no_drawing(stage: Stage, visit: Visits) -> None
     action(phone, "send").tap()
     expect_state(phone, "closed")
     desk.unroute("**/handoff/*")
+    desk.route("**/handoff/*", lambda route: route.fulfill(body='{"state": '), times=1)  # broken off
     says(desk, "This came from your phone.")
+    expect(desk.locator(".broken")).to_be_hidden()
 
 
 def test_a_document_that_was_withdrawn_takes_no_drawing(stage: Stage, visit: Visits, shots: Path) -> None:

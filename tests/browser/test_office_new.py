@@ -241,6 +241,25 @@ def test_what_is_typed_without_a_connection_is_saved_later(desk: Desk, shot: Sho
     assert desk.stored(path)["title"] == "Typed in a tunnel"
 
 
+def test_an_answer_that_breaks_off_is_asked_for_again(desk: Desk) -> None:
+    path = desk.draft(ADA)
+    page = desk.open(f"{path}/edit")
+    broken: list[str] = []
+
+    def break_off(route: Route) -> None:
+        if route.request.method != "POST" or broken:
+            return route.continue_()
+        broken.append(route.fetch().text())
+        return route.fulfill(content_type="application/json", body=broken[0][:20])
+
+    page.route("**/edit", break_off)
+    page.locator("#title").fill("Typed on a train")
+    expect(page.locator("#saved")).to_have_text(LOST)
+    page.locator("#title").press_sequentially(", further on")
+    saved(page)
+    assert broken and desk.stored(path)["title"] == "Typed on a train, further on"
+
+
 def test_what_was_typed_is_still_there_after_the_page_was_left(desk: Desk) -> None:
     path = desk.draft(ADA)
     page = desk.open(f"{path}/edit")

@@ -26,6 +26,7 @@ const busy = () =>
 
 async function look() {
   const answer = await fetch(`${location.pathname}/mark`, { redirect: "error", cache: "no-store" });
+  if (answer.status >= 429) throw answer;
   if (!answer.ok) return false;
   const { mark } = await answer.json();
   if (mark === shown.dataset.mark) return true;
@@ -39,7 +40,7 @@ async function again() {
   try {
     if (away || (await look())) setTimeout(again, EVERY);
   } catch {
-    setTimeout(again, 6 * EVERY); // offline, or signed out
+    setTimeout(again, 6 * EVERY); // offline, signed out, or the server is starting anew
   }
 }
 setTimeout(again, EVERY);
@@ -62,6 +63,7 @@ document.addEventListener("click", (event) => {
 });
 
 function ask(title, card, link) {
+  if (document.querySelector("dialog[open]")) return; // the link was pressed twice
   const dialog = document.createElement("dialog");
   const header = document.createElement("header");
   const heading = document.createElement("h2");

@@ -16,6 +16,7 @@ const STAYS = "What you typed stays on this page until you leave it.";
 let dirty = false; // something was typed that was not sent
 let stopped = false; // nothing more can be saved from here
 let saving = null;
+let unanswered = null; // what was sent and may have been stored: it goes once more as it was, before what was typed since
 let timer = 0;
 let lost = 0;
 let wrong = {};
@@ -73,14 +74,19 @@ async function save() {
 }
 
 async function send() {
-  const sent = new URLSearchParams(new FormData(form));
-  dirty = false;
+  const sent = unanswered ?? new URLSearchParams(new FormData(form));
+  dirty = Boolean(unanswered);
+  unanswered = sent;
+  sent.set("csrf", form.elements.csrf.value);
   const answer = await post(sent);
-  if (answer.ok) return taken(await answer.json(), sent);
+  const saved = answer.ok && (await answer.json().catch(() => null)); // an answer may break off half way
+  if (saved) return taken(saved, sent);
   dirty = true;
+  if (answer.ok) return retry(0);
   if (answer.type === "opaqueredirect") return stop("You are signed out", "What you typed stays here. Sign in again, and it is saved.", `/sign-in?next=${home}/edit`, "Sign in");
   if (answer.status === 400 && lost < 2 && (await renew(form))) return retry(0);
   if (!(answer.status >= 400 && answer.status < 429)) return retry(answer.status || 0);
+  unanswered = null;
   const refusal = await answer.json().catch(() => ({}));
   return refusal.conflict ? compare() : refused(answer.status, refusal.error ?? {});
 }
@@ -131,6 +137,7 @@ function stop(title, advice, to, verb) {
 /** What was saved, and what others changed meanwhile, is shown; what was typed since it was sent stays. */
 function taken(answer, sent) {
   lost = 0;
+  unanswered = null;
   wrong = answer.wrong;
   for (const control of form.elements) {
     const merged = answer.values[control.name];

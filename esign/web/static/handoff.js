@@ -36,7 +36,7 @@ async function look(id) {
   const answer = await fetch(`${location.pathname}/handoff/${id}`, { cache: "no-store", signal: AbortSignal.timeout?.(15_000) }).catch(() => null);
   if (asked !== id) return;
   if (answer?.status === 404 || answer?.status === 409) return reload();
-  const { state, picture: url } = answer?.ok ? await answer.json() : {};
+  const { state, picture: url } = answer?.ok ? await answer.json().catch(() => ({})) : {};
   if (asked !== id) return;
   if (state) show(state);
   if (state === "received") {

@@ -152,16 +152,15 @@ function drag(event) {
     else return;
     all().forEach((one, n) => (control(one, "order").value = steps[n]));
   };
+  const dropped = new AbortController();
   const end = () => {
     row.classList.remove("lifted");
-    removeEventListener("pointermove", follow);
+    dropped.abort();
     if (all().indexOf(row) !== before) changed();
   };
   row.classList.add("lifted");
   grip.setPointerCapture?.(event.pointerId);
-  addEventListener("pointermove", follow);
-  addEventListener("pointerup", end, { once: true });
-  addEventListener("pointercancel", end, { once: true });
+  for (const [type, act] of Object.entries({ pointermove: follow, pointerup: end, pointercancel: end })) addEventListener(type, act, { signal: dropped.signal });
 }
 
 // ---------- what the server says, and what the tab kept ----------

@@ -96,8 +96,15 @@ def test_an_untrusted_or_damaged_time_stamp_proves_none() -> None:
 
 
 def test_a_seal_without_any_time_says_so() -> None:
-    assert ("info", "No time stamp: nothing says when it was sealed.") in said(a_signature(signedAt=None))
+    alone = a_signature(signedAt=None, level="B-B")
+    assert ("info", "No time stamp: nothing says when it was sealed.") in said(alone)
     assert judged("valid", a_signature(signedAt=None)).after == " sealed, byte for byte."
+
+
+def test_a_seal_whose_level_comes_from_a_time_stamp_over_the_file_does_not_deny_that() -> None:
+    by_clock = "21 Nov 2026, 11:02 UTC is what the clock of the sealing computer said."
+    assert ("info", f"No time stamp of its own: {by_clock}") in said(a_signature(level="B-T"))
+    assert ("info", f"No time stamp: {by_clock}") in said(a_signature(level="B-B"))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from esign.pdf.verification import (
     DocumentTimestamp,
     Result,
     Signature,
-    Timestamp,
 )
 from esign.web.office.verify.texts import moment, printable
 
@@ -148,7 +147,7 @@ def checks(signature: Signature) -> Iterator[Check]:
         if reason not in AGAINST_IN_WORDS and reason not in SHOWN_APART:
             yield Check("warn", "Not proved:", printable(reason))
     if signature["certificate"] is not None:
-        yield timed(signature["timestamp"], signature["signedAt"])
+        yield timed(signature)
 
 
 def unchanged(signature: Signature) -> Check:
@@ -161,7 +160,8 @@ def unchanged(signature: Signature) -> Check:
     return Check("good", "What was sealed is unchanged", "and can still be told from what came later.")
 
 
-def timed(stamp: Timestamp | None, claimed: str | None) -> Check:
+def timed(signature: Signature) -> Check:
+    stamp, claimed = signature["timestamp"], signature["signedAt"]
     if stamp is not None and not stamp["valid"]:
         return Check("bad", "The time stamp is damaged,", "so it proves no time.")
     if stamp is not None:
@@ -169,11 +169,11 @@ def timed(stamp: Timestamp | None, claimed: str | None) -> Check:
         if stamp["trusted"]:
             return Check("good", "Time proved", f"{by}.")
         return Check("info", "Time stamped", f"{by}, an authority that this installation does not know.")
+    own = "" if signature["level"] in (None, "B-B") else " of its own"  # one over the whole file stands apart
     if claimed is None:
-        return Check("info", "No time stamp:", "nothing says when it was sealed.")
-    return Check(
-        "info", "No time stamp:", f"{moment(parse(claimed))} is what the clock of the sealing computer said."
-    )
+        return Check("info", f"No time stamp{own}:", "nothing says when it was sealed.")
+    clock = f"{moment(parse(claimed))} is what the clock of the sealing computer said."
+    return Check("info", f"No time stamp{own}:", clock)
 
 
 def details(signature: Signature) -> Iterator[tuple[str, str]]:
