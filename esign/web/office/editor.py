@@ -28,6 +28,9 @@ PALETTE = [
 ]
 
 
+COLOURS = 8  # `--r1` to `--r8` of the style sheets
+
+
 class Holder(Protocol):
     """Somebody with fields: a recipient, or a role of a template."""
 
@@ -52,7 +55,7 @@ class Sheet:
 
 
 def people(holders: Iterable[Holder]) -> list[dict[str, Any]]:
-    """All of them in their order; whoever may hold fields has a number, which is also that of their colour."""
+    """All of them in their order; whoever may hold fields has a number, which gives their colour."""
     numbers = count(1)
     return [
         {
@@ -63,6 +66,11 @@ def people(holders: Iterable[Holder]) -> list[dict[str, Any]]:
         }
         for holder in holders
     ]
+
+
+def colours(holders: Iterable[Holder]) -> dict[str, int]:
+    """By the id of whoever may hold fields: on every page the one that their fields have in the editor, from 1 on."""
+    return {one["id"]: (one["number"] - 1) % COLOURS + 1 for one in people(holders) if one["number"]}
 
 
 def placed(holders: Iterable[Holder]) -> list[dict[str, Any]]:

@@ -526,6 +526,19 @@ async def test_a_review_shows_everything_as_it_will_be(office: Office) -> None:
     assert len([mail for mail in await office.mails() if "lovelace@" in mail.recipient]) == 1
 
 
+async def test_a_signer_has_the_colour_of_the_editor_on_every_page_whoever_gets_a_copy_before(
+    office: Office,
+) -> None:
+    ada = await enter(office, "Ada")
+    people = [person("new1", "Cy", "cy@example.test", role="cc"), person("new2", *BO)]
+    path = await with_people(ada, *people)
+    for page in (await ada.get(f"{path}/review"), await ada.get(path)):
+        rows = re.findall(
+            r'<li class="(?:rrow still|rcp)"( data-r="\d")?>.*?(Bo Weber|Cy)\b', page.text, re.DOTALL
+        )
+        assert sorted(rows) == [("", "Cy"), (' data-r="1"', "Bo Weber")]
+
+
 async def test_what_is_missing_is_told_with_the_way_to_mend_it(office: Office) -> None:
     ada = await enter(office, "Ada")
     path = await uploaded(ada)

@@ -1,5 +1,6 @@
 """The recipients of a document, grouped as they act: how far each has come, and what can be done about each."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -7,13 +8,13 @@ from esign.core.challenge import Method
 from esign.core.document import INVITED, Delivery, Document, Recipient, RecipientStatus, Role, Status
 from esign.core.instant import Instant
 from esign.core.language import LANGUAGES
+from esign.web.office import editor
 from esign.web.office.document import possible
 from esign.web.office.words import Times, counted
 
 ROLES = {Role.SIGNER: "Signer", Role.APPROVER: "Approver", Role.VIEWER: "Reader", Role.CC: "Copy"}
 LAST = {Role.SIGNER: ("Signed", "To sign"), Role.APPROVER: ("Approved", "To approve")}
 PROOFS = {Method.EMAIL_CODE.value: "code by mail", Method.ACCESS_CODE.value: "access code"}
-COLOURS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Person:
     """One recipient; `acts` are those that work for them now."""
 
     recipient: Recipient
-    colour: int
+    colour: int | None
     steps: tuple[Step, ...]
     line: str
     failed: str | None
@@ -47,22 +48,20 @@ class Group:
 
 
 def groups(document: Document, times: Times, now: Instant) -> list[Group]:
-    made = Making(document, times, now).person
-    numbered = list(enumerate(document.recipients))
-    acting = sorted(((r.order, n, r) for n, r in numbered if r.role in INVITED), key=lambda one: one[:2])
-    steps = [list(found) for _, found in groupby(acting, key=lambda one: one[0])]
+    made = Making(document, times, now, editor.colours(document.recipients)).person
+    acting = sorted((r for r in document.recipients if r.role in INVITED), key=lambda r: r.order)
+    steps = [list(found) for _, found in groupby(acting, key=lambda r: r.order)]
     found = [
         Group(
             title(n, len(steps), len(step)),
-            state_of(document, [r for *_, r in step]),
+            state_of(document, step),
             n,
-            tuple(made(place, recipient) for _, place, recipient in step),
+            tuple(map(made, step)),
         )
         for n, step in enumerate(steps, 1)
     ]
-    if copies := [(n, r) for n, r in numbered if r.role not in INVITED]:
-        people = tuple(made(n, recipient) for n, recipient in copies)
-        found.append(Group("Receives the sealed copy", "copy", 0, people))
+    if copies := [r for r in document.recipients if r.role not in INVITED]:
+        found.append(Group("Receives the sealed copy", "copy", 0, tuple(map(made, copies))))
     return found
 
 
@@ -84,12 +83,13 @@ class Making:
     document: Document
     times: Times
     now: Instant
+    colours: Mapping[str, int]
 
-    def person(self, place: int, recipient: Recipient) -> Person:
+    def person(self, recipient: Recipient) -> Person:
         failed = recipient.delivery is Delivery.FAILED
         return Person(
             recipient,
-            place % COLOURS + 1,
+            self.colours.get(recipient.id),
             steps_of(self.document, recipient),
             self.line(recipient),
             (recipient.delivery_error or "No reason was given.") if failed else None,

@@ -12,6 +12,7 @@ from esign.core.document import ACTING, INVITED, Document, Recipient
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY
 from esign.core.language import LANGUAGES
+from esign.web.office import editor
 from esign.web.office.call import Call
 from esign.web.office.draft.edit import PROOFS, ROLES, call_for_draft
 from esign.web.office.draft.outline import outline, rounds
@@ -81,11 +82,12 @@ def groups(document: Document) -> list[dict[str, Any]]:
     """The recipients by step; whoever only gets a copy stands last, as their step does not count."""
     people = sorted(document.recipients, key=lambda one: (one.role not in INVITED, one.order))
     split = groupby(people, key=lambda one: one.order if one.role in INVITED else None)
-    return [{"step": step, "people": [person(document, one) for one in found]} for step, found in split]
+    colours = editor.colours(document.recipients)
 
+    def shown(one: Recipient) -> dict[str, Any]:
+        return {"one": one, "colour": colours.get(one.id), "fields": len(one.fields)}
 
-def person(document: Document, one: Recipient) -> dict[str, Any]:
-    return {"one": one, "colour": document.recipients.index(one) % 8 + 1, "fields": len(one.fields)}
+    return [{"step": step, "people": [shown(one) for one in found]} for step, found in split]
 
 
 async def send(call: Call) -> Response:

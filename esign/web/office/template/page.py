@@ -26,10 +26,9 @@ def home(template_id: str) -> str:
 
 def in_order(roles: Sequence[TemplateRole]) -> list[dict[str, Any]]:
     """The roles as they will be invited, each with the colour that it has in the editor."""
-    colours = {one["id"]: one["number"] for one in editor.people(roles)}
+    colours = editor.colours(roles)
     return [
-        {"one": role, "colour": (colours[role.id] - 1) % 8 + 1 if colours[role.id] else None}
-        for role in sorted(roles, key=lambda role: role.order)
+        {"one": role, "colour": colours.get(role.id)} for role in sorted(roles, key=lambda role: role.order)
     ]
 
 
