@@ -66,7 +66,7 @@ async function save() {
   if (answer.status === 409 && answer.code === "revision_mismatch") return conflict();
   if (answer.details?.length) return refused(answer.details, of);
   if (answer.status === 400 && answer.code === "invalid_request" && !tries++) return renew();
-  if (answer.out) return wait("You are signed out. Your changes are kept in this browser: sign in, then try again.", { door: true });
+  if (answer.out) return signedOut();
   if (answer.lost || answer.status >= 500 || answer.status === 429) return later();
   stop(answer.message);
 }
@@ -95,8 +95,11 @@ function done(sent, revision) {
 async function renew() {
   const now = await fetched(source);
   if (now.ok) csrf = now.csrf;
-  return now.ok ? save() : later();
+  if (now.ok) return save();
+  return now.out ? signedOut() : later();
 }
+
+const signedOut = () => wait("You are signed out. Your changes are kept in this browser: sign in, then try again.", { door: true });
 
 function later() {
   const pause = Math.min(LONGEST, 1000 * 2 ** Math.min(tries++, 5));
