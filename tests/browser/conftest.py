@@ -180,7 +180,11 @@ class Visits:
 
 
 @pytest.fixture
-def visit(browser: Browser) -> Iterator[Visits]:
+def visit(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Visits]:
+    if (
+        "stage" in request.fixturenames
+    ):  # begun before, it ends after: pages go on loading until they are closed
+        request.getfixturevalue("stage")
     visits = Visits(browser)
     with visits.open:
         yield visits

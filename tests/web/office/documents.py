@@ -15,7 +15,7 @@ THREE: list[dict[str, Any]] = [
     {"name": "Bo Berg", "email": BO, "order": 2},
     {"name": "Cy Clerk", "email": CY, "role": "cc"},
 ]
-HOSTILE = """</title><script>alert(1)</script>"'><img src=x onerror=alert(2)>‮{{7*7}}"""
+HOSTILE = """</title><script>alert(1)</script>"'><img src=x onerror=alert(2)>‮{{7777*7777}}"""
 
 
 async def draft(office: Office) -> str:

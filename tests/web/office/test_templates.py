@@ -24,7 +24,7 @@ PLOT = {"type": "text", "page": 1, "x": 10, "y": 10, "key": "plot", "label": "Pl
 PETS = {"type": "checkbox", "page": 1, "x": 10, "y": 30, "key": "pets", "label": "Pets"}
 TENANT = {"key": "tenant", "name": "Tenant", "fields": [SIGNATURE, PLOT, PETS]}
 OFFICE = {"key": "office", "name": "Office", "role": "approver", "order": 2}
-EVIL = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7*7 }}"
+EVIL = "</title><script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7777*7777 }}"
 PEOPLE = {"tenant": ("Ada Lovelace", "ada@example.test"), "office": ("Bo Berg", "bo@example.test")}
 
 
@@ -203,7 +203,7 @@ async def test_hostile_text_stays_text_on_every_page(office: Office) -> None:
         page = await ada.get(path)
         assert page.status == 200, path
         assert "<script>alert" not in page.text and "<img src=x" not in page.text, path
-        assert "49" not in page.said.replace(template["id"], ""), path
+        assert "60481729" not in page.said.replace(template["id"], ""), path
 
 
 async def test_it_is_deleted_after_a_question_and_its_documents_stay(office: Office) -> None:

@@ -163,7 +163,7 @@ async def test_the_first_page_comes_at_once_and_the_others_when_they_are_near_wi
 
 
 async def test_everything_that_people_write_is_escaped() -> None:
-    evil = "<script>alert(1)</script>\"'&{{7*7}}</style>"
+    evil = "<script>alert(1)</script>\"'&{{7777*7777}}</style>"
     fields = tuple(
         replace(field, label=evil, placeholder=evil, value=evil if field.type is FieldType.TEXT else None)
         for field in all_fields()
@@ -171,7 +171,7 @@ async def test_everything_that_people_write_is_escaped() -> None:
     mine = replace(a_recipient(fields), name=evil, email=evil)
     document = a_document(mine, replace(other(), name=evil), title=evil, message=evil)
     page = (await Client(MemoryPort(document)).ask()).body.decode()
-    assert "<script>alert" not in page and "49" not in page.split("<main>")[1].split("</section>")[0]
+    assert "<script>alert" not in page and "60481729" not in page.split("<main>")[1].split("</section>")[0]
     for state in ("waiting", "sealing", "completed", "declined", "expired", "cancelled"):
         closed = replace(document, close_reason=evil)
         shown = (await Client(MemoryPort(closed, state)).ask()).body.decode()
