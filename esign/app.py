@@ -63,19 +63,20 @@ log = logging.getLogger("esign")
 async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncIterator[Runtime]:
     """Every tool, opened in order and closed in reverse; the organisation of the configuration exists.
 
-    Raises folder.UnusableFolder, locks.AlreadyServed, migrate.NewerSchema, ConfigError, authority.AuthorityError.
+    Raises folder.UnusableFolder, locks.AlreadyServed, vault.UnusableKey, migrate.NewerSchema, ConfigError,
+    authority.AuthorityError.
     """
     clock = clock or SystemClock()
     data = folder.prepare(config.storage.data_dir)
     async with AsyncExitStack() as stack:
         stack.enter_context(server_lock(data))
         now = clock.now()
+        safe = vault.load_or_make(data / "app.key", data / FILE)
         db = await stack.enter_async_context(opened(data / FILE))
         await accounts.check_name(db, config)  # before there are certificates in this name
         keyring = authority.Keyring(data, config.organisation.name, now, authority.given(config.seal))
         certificates.tell(keyring.authority)
         trusted = authority.trusted_roots(config.seal.trust)
-        safe = vault.load_or_make(data / "app.key")
         await accounts.ensure_organisation(db, config, now)
         pdf = Workers()
         stack.push_async_callback(pdf.close)

@@ -26,7 +26,7 @@ async def verify_audit(config: Config, what: str | None, chains_only: bool, say:
             f"there is no database in {data}; name the configuration with --config, or run where esign serves"
         )
     folder.prepare(data)
-    keys = vault.load_or_make(data / "app.key")
+    keys = vault.load_or_make(data / "app.key", data / FILE)
     async with opened(data / FILE) as db, judging(config) as judge:
         if what is not None and not DOCUMENT.fullmatch(what):
             return await of_file(db, keys, Path(what), judge, say)

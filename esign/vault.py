@@ -56,9 +56,13 @@ class Vault:
         return hmac.new(self._sub_key(purpose), message, hashlib.sha256).digest()
 
 
-def load_or_make(path: Path) -> Vault:
-    """The vault of the application key at `path`, made with mode 0600 when it is missing; raises UnusableKey."""
+def load_or_make(path: Path, database: Path) -> Vault:
+    """The vault of the application key at `path`, made with mode 0600 before its `database` is; raises UnusableKey."""
     if not path.exists():
+        if database.exists():  # a new key would open nothing in it, and call every trail forged
+            raise UnusableKey(
+                f"{path} is missing, the key of the database beside it; put it back from a backup"
+            )
         write_once(path, os.urandom(32))
     app_key = path.read_bytes()
     if len(app_key) != 32:

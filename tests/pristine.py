@@ -1,4 +1,4 @@
-"""A database of the newest schema as the program makes it: made once in a run, laid where a test begins with it."""
+"""A database of the newest schema as the program makes it, with a key: made once in a run, laid where a test begins."""
 
 import sqlite3
 import tempfile
@@ -6,12 +6,14 @@ from functools import cache
 from pathlib import Path
 
 from esign.store.database import FILE, prepare
+from esign.vault import write_once
 
 
 def lay_database(path: Path) -> None:
     """Where none lies yet. Saves a test the two dozen migrations, each of which waits for the disk."""
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
     if not path.exists():
+        write_once(path.with_name("app.key"), bytes(range(32)))
         path.touch(0o600)
         path.write_bytes(_pristine())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from esign import __version__
-from esign.cli.installation import configured, database, with_config
+from esign.cli.installation import application_key, configured, database, with_config
 from esign.cli.keys import keys
 from esign.cli.orgs import orgs
 from esign.cli.users import users
@@ -133,7 +133,6 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> int:
-        from esign import vault
         from esign.actions import outbox as kept
         from esign.core.instant import rfc3339
 
@@ -146,7 +145,7 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
                     sent = f"; what is sent goes to {config.mail.host}" if config.mail.host else ""
                     click.echo(f"No mail is kept in {config.storage.data_dir}{sent}.", err=True)
                 return 0
-            message = await kept.read(db, vault.load_or_make(config.storage.data_dir / "app.key"), mail_id)
+            message = await kept.read(db, application_key(config), mail_id)
         if message is None:
             stop(FAILED, f"there is no kept mail {mail_id}; esign outbox lists them")
         text = message.get_body(("plain",))

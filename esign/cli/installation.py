@@ -10,6 +10,7 @@ from esign.exits import USAGE, stop
 
 if TYPE_CHECKING:
     from esign.config import Config
+    from esign.vault import Vault
 
 with_config = click.option(
     "--config",
@@ -29,8 +30,17 @@ def configured(file: Path | None) -> "Config":
 
 
 def database(config: "Config") -> Any:
-    """The database of the configuration, beside a running server or before there ever was one."""
-    from esign.store import folder
+    """The database of the configuration, beside a running server or before there was one; its key is made first."""
     from esign.store.database import FILE, opened
 
-    return opened(folder.prepare(config.storage.data_dir) / FILE)
+    application_key(config)
+    return opened(config.storage.data_dir / FILE)
+
+
+def application_key(config: "Config") -> "Vault":
+    from esign import vault
+    from esign.store import folder
+    from esign.store.database import FILE
+
+    data = folder.prepare(config.storage.data_dir)
+    return vault.load_or_make(data / "app.key", data / FILE)

@@ -306,6 +306,10 @@ def shorten_key(folder: Path) -> None:
     (folder / "app.key").write_bytes(b"short")
 
 
+def lose_key(folder: Path) -> None:
+    (folder / "app.key").unlink()
+
+
 def forget_seal_key(folder: Path) -> None:
     (folder / "seal.key").write_text("not a key")
 
@@ -316,6 +320,7 @@ def forget_seal_key(folder: Path) -> None:
         (spoil_database, STORAGE, ("not a database", "data_dir")),
         (another_database, STORAGE, ("another program", "data_dir")),
         (shorten_key, USAGE, ("app.key", "backup")),
+        (lose_key, USAGE, ("app.key", "missing", "backup")),
         (forget_seal_key, USAGE, ("seal.key", "backup")),
     ],
 )
