@@ -16,7 +16,12 @@ def keys() -> None:
 @keys.command("create")
 @click.option("--name", required=True, help="What the key is for; stands in the audit trail.")
 @click.option("--test", is_flag=True, help="A key of test mode: nothing has legal effect.")
-@click.option("--scope", "scopes", multiple=True, help="Restrict the key; may be given more than once.")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    help="Restrict the key, as with documents:read; may be given more than once. A wrong one lists them all.",
+)
 @click.option("--expires-days", type=click.IntRange(1, 3650), help="Days until it ends; never if left out.")
 @with_config
 def create_key(

@@ -27,7 +27,10 @@ def users() -> None:
 @click.option("--org", "organisation", metavar="ID", help="The organisation; the first one if left out.")
 @with_config
 def create_user(email: str, name: str, role: str, organisation: str | None, file: Path | None) -> None:
-    """Invite somebody: the link alone on stdout, on which they choose a password."""
+    """Invite somebody.
+
+    On stdout stands the link alone, on which they choose a password.
+    """
     from esign.core.member import MemberRole
 
     config = configured(file)
@@ -59,7 +62,9 @@ def checked(email: str, name: str) -> tuple[str, str]:
         wanted = InviteMember.model_validate({"email": email, "name": name, "role": "member"})
     except ValidationError as error:
         problem = error.errors()[0]
-        raise click.BadParameter(problem["msg"], param_hint=f"--{problem['loc'][0]}") from None
+        raise click.BadParameter(
+            f"{problem['input']!r} does not fit: {problem['msg']}", param_hint=f"--{problem['loc'][0]}"
+        ) from None
     return wanted.email, wanted.name
 
 
@@ -72,7 +77,7 @@ async def prepare(db: "Database", config: "Config", now: int) -> None:
 @users.command("list")
 @with_config
 def list_users(file: Path | None) -> None:
-    """Everybody who signs in, with what they are in each organisation."""
+    """Everybody who signs in, and their roles."""
     config = configured(file)
 
     async def work() -> None:
@@ -99,7 +104,10 @@ FIRST = "make an owner with: esign users create --role owner --email ADDRESS --n
 @click.option("--without-second-factor", is_flag=True, help="Their authenticator is lost as well.")
 @with_config
 def reset_password(email: str, without_second_factor: bool, file: Path | None) -> None:
-    """Sign somebody out everywhere: the link alone on stdout, on which they choose a new password."""
+    """Let somebody choose a new password.
+
+    They are signed out everywhere. On stdout stands the link alone, on which they choose it.
+    """
     config = configured(file)
 
     async def work() -> None:
@@ -122,7 +130,7 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
 @click.option("--undo", is_flag=True, help="Let them sign in again.")
 @with_config
 def disable_user(email: str, undo: bool, file: Path | None) -> None:
-    """Sign somebody out everywhere and let them in no more."""
+    """Sign somebody out and let them in no more."""
     config = configured(file)
 
     async def work() -> None:

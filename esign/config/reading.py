@@ -70,7 +70,9 @@ def _from_file(file: Path, problems: list[str]) -> dict[str, Given]:
     try:
         content = tomllib.loads(file.read_text("utf-8"))
     except OSError as error:
-        raise ConfigError(f"{file}: cannot be read: {error.strerror}") from None
+        raise ConfigError(
+            f"{file} cannot be read: {error.strerror}; put it there and let this user read it"
+        ) from None
     except ValueError as error:  # wrong TOML, or bytes that are not UTF-8
         raise ConfigError(f"{file}: is not TOML in UTF-8: {error}") from None
     given: dict[str, Given] = {}
