@@ -58,8 +58,9 @@ class Vault:
 
 def load_or_make(path: Path, database: Path) -> Vault:
     """The vault of the application key at `path`, made with mode 0600 before its `database` is; raises UnusableKey."""
+    begun = database.exists()  # asked first: who makes both at this moment makes the key first
     if not path.exists():
-        if database.exists():  # a new key would open nothing in it, and call every trail forged
+        if begun:  # a new key would open nothing in it, and call every trail forged
             raise UnusableKey(
                 f"{path} is missing, the key of the database beside it; put it back from a backup"
             )
