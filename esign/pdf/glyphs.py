@@ -1,7 +1,7 @@
 """Which characters no font can draw: asked before a document is sent, so that no empty box is ever printed.
 
-The serving process asks `missing`, which reads one small table; the workers ask `missing_with_system`, which knows
-the CJK fonts too.
+A request asks `missing`, which reads one small table; the workers ask `missing_with_system`, which knows the CJK fonts
+too, and so does the command line before it names an organisation.
 """
 
 import json
