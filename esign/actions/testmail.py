@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
 
@@ -16,7 +17,7 @@ from esign.store.database import Transaction
 from esign.store.documents import Place, page_of
 from esign.store.mails import KeptMail, MailWords
 
-ROUNDS = 20
+PATIENCE = 5.0  # seconds
 CAPTURED = "kept for tests, and sent to nobody"
 LINK = re.compile(r"https?://\S+/s/[\w-]{43}")
 
@@ -118,12 +119,11 @@ async def find_kept(
 
 
 async def written(runtime: Runtime, owner: Owner, document_id: str) -> None:
-    """Return once every mail about the document has been tried, or after two seconds."""
-    for _ in range(ROUNDS):
-        rung = runtime.bell.rung
-        if not await outbox.has_new_mail(runtime.db, owner.organisation_id, document_id):
-            return
-        await runtime.bell.wait(2 / ROUNDS, rung)
+    """Return once every mail about the document has been tried, or after `PATIENCE`."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE):
+            while await outbox.has_new_mail(runtime.db, owner.organisation_id, document_id):
+                await runtime.bell.wait(0.05, runtime.bell.rung)
 
 
 def opened(runtime: Runtime, mail: MailWords) -> Message:
