@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, sync_playwright
 
 from tests.browser.screens import SETTLED
 from tests.web.signing.client import LINK, application
@@ -76,6 +76,18 @@ def shot(shots: Path, request: pytest.FixtureRequest) -> Callable[[Page, str], N
         page.screenshot(path=shots / f"{name}-{screen}.png", animations="disabled")
 
     return take
+
+
+@contextmanager
+def late(page: Page, script: str) -> Iterator[None]:
+    """The page again, as over a slow line: until the block ends its script is still on its way."""
+    with page.expect_request(f"**/{script}*"):
+        held: list[Route] = []
+        page.route(f"**/{script}*", lambda route: held.append(route))  # a method of C cannot be marked by it
+        page.reload(wait_until="commit")
+    yield
+    for route in held:
+        route.continue_()
 
 
 class Looks:

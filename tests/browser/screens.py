@@ -2,15 +2,18 @@
 
 import pytest
 
-SETTLED = """async () => {
-  await Promise.all(document.getAnimations()
+ANIMATED = """await Promise.all(document.getAnimations()
     .filter((one) => one.effect.getTiming().iterations === 1)
     .map((one) => one.finished.catch(() => null)));  // one that is called off rests too
-  for (let still = 0, at = -1; still < 8; await new Promise(requestAnimationFrame)) {
+"""
+PAINTED = f"async () => {{ await new Promise(requestAnimationFrame); {ANIMATED} }}"
+SETTLED = f"""async () => {{
+  {ANIMATED}
+  for (let still = 0, at = -1; still < 8; await new Promise(requestAnimationFrame)) {{
     still = at === scrollY ? still + 1 : 0;
     at = scrollY;
-  }
-}"""
+  }}
+}}"""
 SCREENS = [  # what colours may break is looked for on each of them in light and dark (test_axe, test_office_axe)
     pytest.param({"width": 360, "height": 740, "dark": True}, id="phone-dark"),
     pytest.param({"width": 1280, "height": 800}, id="desk-light"),

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, Response, Route, expect
 
 from esign.core.member import MemberRole
 from esign.demo import contract
-from tests.browser.conftest import Visits
+from tests.browser.conftest import Visits, late
 from tests.browser.furnished import signed_in
 from tests.browser.screens import SCREENS
 from tests.browser.stage import Stage, a_stage
@@ -178,6 +178,14 @@ def test_several_files_become_drafts_and_one_that_is_refused_says_why(
     expect(page.get_by_text("notes.pdf")).to_have_count(0)
     page.get_by_role("link", name="Continue with two.pdf").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("two")
+
+
+def test_a_file_that_is_chosen_before_the_script_came_is_taken(desk: Desk) -> None:
+    page = desk.open("/documents/new")
+    with late(page, "new.js"):
+        page.locator("#files").set_input_files(pdf())
+    page.wait_for_url("**/edit")
+    assert len(desk.all()) == 1
 
 
 def test_an_upload_goes_on_after_a_lost_connection(desk: Desk, shot: Shot) -> None:

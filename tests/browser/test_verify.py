@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visits
+from tests.browser.conftest import Visits, late
 from tests.browser.furnished import signed_in
 from tests.browser.screens import SCREENS
 from tests.browser.stage import Stage, a_stage
@@ -157,6 +157,13 @@ def test_a_check_can_be_stopped_and_a_lost_connection_is_said(visit: Visits, des
     page.route("**/verify", lambda route: route.abort())
     choose(page, desk.files["minutes.pdf"])
     expect(page.get_by_role("alert")).to_contain_text("The connection was lost.")
+
+
+def test_a_file_that_is_chosen_before_the_script_came_is_checked(visit: Visits, desk: Desk) -> None:
+    page = visit.at(f"{desk.base}/verify", width=1280, height=800)
+    with late(page, "verify.js"):
+        page.locator("#file").set_input_files(desk.files["minutes.pdf"])
+    title(page, "Not sealed")
 
 
 def test_everything_works_without_a_script(visit: Visits, desk: Desk) -> None:

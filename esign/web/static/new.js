@@ -14,10 +14,8 @@ let next = null;
 const mb = (bytes) => `${(bytes / 2 ** 20).toFixed(bytes < 10 * 2 ** 20 ? 1 : 0)} MB`;
 const size = (bytes) => (bytes < 2 ** 20 ? `${Math.max(1, Math.round(bytes / 1024))} kB` : mb(bytes));
 
-$("#files").addEventListener("change", (event) => {
-  add(event.target.files);
-  event.target.value = "";
-});
+const chooser = $("#files");
+chooser.addEventListener("change", choose);
 form.addEventListener("submit", (event) => event.preventDefault());
 for (const type of ["dragover", "drop"]) addEventListener(type, (event) => event.preventDefault()); // a file that misses replaces no page
 const drop = $(".drop", form);
@@ -28,6 +26,12 @@ addEventListener("beforeunload", (event) => {
   if (open.size) event.preventDefault();
 });
 addEventListener("online", () => next?.());
+choose(); // what somebody chose before this script was there
+
+function choose() {
+  add(chooser.files);
+  chooser.value = "";
+}
 
 function add(files) {
   for (const file of files) {
@@ -145,7 +149,7 @@ function leave(taking) {
   next?.();
   taking.row.remove();
   list.hidden = !list.children.length;
-  $("#files").focus();
+  chooser.focus();
 }
 
 function say(taking, text) {

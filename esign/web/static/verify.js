@@ -13,6 +13,7 @@ function begin() {
   for (const type of ["dragleave", "drop"]) addEventListener(type, () => drop.classList.remove("over"));
   addEventListener("drop", (event) => take(event.dataTransfer?.files ?? []));
   $("[data-stop]").addEventListener("click", () => request?.abort());
+  take(form.elements.file.files); // what somebody chose before this script was there
 }
 
 function take(files) {
