@@ -6,8 +6,13 @@ from esign.store import erasings
 
 
 async def tick(runtime: Runtime) -> int:
-    """The number of documents that went."""
-    count = 0
-    while asked := await erasings.next_one(runtime.db, runtime.vault):
-        count += await erasing.carry_out(runtime, asked)
+    """The number of documents that went; a request that fails is tried again, and holds up no other."""
+    count, failures = 0, list[Exception]()
+    for asked in await erasings.unfinished(runtime.db, runtime.vault):
+        try:
+            count += await erasing.carry_out(runtime, asked)
+        except Exception as failure:
+            failures.append(failure)
+    if failures:
+        raise ExceptionGroup("not everybody who asked for it is erased", failures)
     return count

@@ -30,10 +30,10 @@ async def add(tx: Transaction, erasing: Erasing, vault: Vault) -> None:
     await tx.run(insert("erasing", COLUMNS), **row)
 
 
-async def next_one(reader: Reader, vault: Vault) -> Erasing | None:
-    """The oldest that is not done."""
-    row = await reader.one("SELECT * FROM erasing WHERE finished_at IS NULL ORDER BY created_at, id LIMIT 1")
-    return load(row, vault) if row else None
+async def unfinished(reader: Reader, vault: Vault) -> list[Erasing]:
+    """Those that are not done, oldest first."""
+    rows = await reader.all("SELECT * FROM erasing WHERE finished_at IS NULL ORDER BY created_at, id")
+    return [load(row, vault) for row in rows]
 
 
 async def newest(reader: Reader, organisation_id: str, vault: Vault, limit: int) -> list[Erasing]:

@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from esign.actions import auditing, erasing
 from esign.actions.documents import Owner
 from esign.bell import Bell
@@ -149,11 +151,15 @@ class Frail(Vault):
 
 
 class Cracked(Bell):
-    """Fails at every second ring: after a document was erased."""
+    """Fails at every second ring, or at one: after a document was erased."""
+
+    def __init__(self, fails_at: int | None = None) -> None:
+        super().__init__()
+        self.fails_at = fails_at
 
     def ring(self) -> None:
         super().ring()
-        if self.rung % 2 == 0:
+        if self.rung == self.fails_at or (self.fails_at is None and self.rung % 2 == 0):
             raise Stopped
 
 
@@ -164,10 +170,10 @@ async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: Site)
     await erasing.begin(site.runtime, await owner(site), ADA, False, OWNER, Origin())
     frail = replace(site.runtime, vault=Frail(site.runtime.vault), bell=Cracked())
     stops = 0
-    while await erasings.next_one(site.runtime.db, site.runtime.vault):
+    while await erasings.unfinished(site.runtime.db, site.runtime.vault):
         try:
             await erase.tick(frail)
-        except Stopped:
+        except* Stopped:
             stops += 1
         [asked] = await erasing.recent(site.runtime, await owner(site))
         left = (await site.api.ok("GET", "/documents"))["data"]
@@ -176,6 +182,18 @@ async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: Site)
     assert stops >= 5 and (asked.erased, asked.others) == (7, 1) and asked.finished_at is not None
     assert await there(site.api, both) == [True]
     await assert_chains_hold(site)
+
+
+async def test_one_that_fails_holds_up_no_other(site: Site) -> None:
+    documents = [await cancelled(site.api), await cancelled(site.api, **ONLY_BOB)]
+    for email in (ADA, BOB):
+        await erasing.begin(site.runtime, await owner(site), email, False, OWNER, Origin())
+    with pytest.raises(ExceptionGroup, match="not everybody"):
+        await erase.tick(replace(site.runtime, bell=Cracked(fails_at=1)))
+    assert await there(site.api, *documents) == [False, False]
+    assert len(await erasings.unfinished(site.runtime.db, site.runtime.vault)) == 1
+    assert await erase.tick(site.runtime) == 0
+    assert await erasings.unfinished(site.runtime.db, site.runtime.vault) == []
 
 
 async def test_another_organisation_and_who_is_no_recipient_any_more_are_not_touched(site: Site) -> None:
@@ -200,8 +218,8 @@ async def test_a_document_that_another_deletes_meanwhile_is_nobodys_to_count(sit
     walked = erasing.walk(site.runtime, (await owner(site)).organisation_id, ADA, Mode.LIVE, erasing.START)
     mode, first = await anext(walked)
     await site.api.ok("DELETE", f"/documents/{first.id}")
-    running = await erasings.next_one(site.runtime.db, site.runtime.vault)
-    assert running and await erasing.decide(site.runtime, running, mode, first) is None
+    [running] = await erasings.unfinished(site.runtime.db, site.runtime.vault)
+    assert await erasing.decide(site.runtime, running, mode, first) is None
     await erase.tick(site.runtime)
     [done] = await erasing.recent(site.runtime, await owner(site))
     assert (done.erased, done.kept) == (1, 0)

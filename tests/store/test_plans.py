@@ -209,6 +209,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
 SHORT = {
     "authorities.known": "the settings have ten at most",
     "accounts.organisations": "an installation has a handful",
+    "erasings.unfinished": "a handful, along an index that holds no others",
     "members.administrators": "an organisation has a handful, and is asked for rarely",
     "outbox.pending": "for tests alone",
     "users.everybody": "for the command line alone",
