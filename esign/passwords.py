@@ -1,9 +1,7 @@
 """Passwords: hashed with argon2id (RFC 9106) beside the event loop, and refused where they are easy to guess."""
 
 import asyncio
-import ctypes
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from argon2 import PasswordHasher, Type
@@ -15,11 +13,6 @@ from esign.core.errors import Problem
 AT_ONCE = 2
 WAITING = 20  # reliability.md 6.5: whoever comes after them is asked to come back
 GUESSABLE = 3  # of zxcvbn's 0 to 4: below it fewer than 10^8 guesses are enough
-
-M_MMAP_THRESHOLD, LARGE = (
-    -3,
-    4 * 2**20,
-)  # of mallopt(3): from this size on, blocks go back when they are freed
 
 TOO_EASY = (
     "This password is easy to guess: many people use it, or one like it. "
@@ -33,7 +26,6 @@ class Passwords:
     """Makes and compares hashes; each takes some 50 ms of a core and 19 MiB (OWASP's least)."""
 
     def __init__(self) -> None:
-        give_back_large_blocks()
         self._hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
         self._places = asyncio.Semaphore(AT_ONCE)
         self._waiting = 0
@@ -79,12 +71,6 @@ class Passwords:
             return await asyncio.to_thread(work, *given)
         finally:
             self._places.release()
-
-
-def give_back_large_blocks() -> None:
-    """Left alone, glibc learns to keep blocks of the size of a hash: 19 MiB for each thread that ever made one."""
-    with suppress(AttributeError):  # other C libraries keep none
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
 def is_guessable(chosen: str, about: Sequence[str]) -> bool:

@@ -28,8 +28,9 @@ def serve(file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> None:
-        from esign import app, logs
+        from esign import app, logs, memory
 
+        memory.set_up()
         logs.set_up()
         await app.serve(config)
 
