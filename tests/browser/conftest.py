@@ -29,8 +29,9 @@ ARGS = [
 ]
 CHROMIUM = "/usr/bin/chromium-headless-shell"  # the engine without a window system: half the work
 WHOLE_CHROMIUM = "/usr/bin/chromium"  # for what the shell leaves out
-LEFT = "net::ERR_ABORTED"  # the page was left before it came: no fault of what is fetched at leisure or outlives it
-AT_LEISURE = ("/pages.js", "/zoom.js", "/mark.svg", "/draft")  # beside pictures
+LEFT = "net::ERR_ABORTED"  # the page was left before it came
+PARTS = ("image", "script", "stylesheet", "font")  # of a page, and of no use without it
+AT_LEISURE = ("/mark.svg", "/draft", "/view")
 
 
 @contextmanager
@@ -172,8 +173,9 @@ class Visits:
                 say(message.text)
 
         def failed(request: Request) -> None:
-            unawaited = request.resource_type == "image" or request.url.endswith((*AT_LEISURE, "/view"))
-            if not unawaited or request.failure != LEFT:
+            unawaited = request.resource_type in PARTS or request.url.endswith(AT_LEISURE)
+            answered = request.resource_type == "fetch" and request.existing_response is not None
+            if request.failure != LEFT or not (unawaited or answered):
                 say(f"Failed to load resource: {request.url}: {request.failure}")
 
         page.on("console", heard)

@@ -82,6 +82,7 @@ def test_what_breaks_later_is_told_above_the_bar_and_the_rest_goes_on(phone: Pag
     phone.route("**/static/*/finish.js", breaking)
     with serving(port) as address:
         phone.goto(address)
+        phone.locator("body[data-alive]").wait_for()
         expect(phone.locator("#next")).to_be_visible()
         expect(phone.locator(".broken")).to_be_hidden()
         phone.locator("[popovertarget=menu]").click()

@@ -127,6 +127,7 @@ def test_declining_is_told_and_the_frame_can_be_taken_away(
     sent(stage)
     pages["/sign"] = KEEPING % embedding(stage, stage.link(ANA[1]), "onDeclined: () => signing.destroy()")
     page = visit.at(f"{app}/sign")
+    kept(page, 1)
     frame = page.frame_locator("iframe")
     frame.locator(".end [data-action=decline]").click()
     frame.locator("#decline-done").click()
@@ -177,6 +178,7 @@ def test_messages_have_one_shape_and_come_from_the_signing_page_to_the_listed_or
     document = sent(stage)
     pages["/sign"] = framing(stage.link(ANA[1]))
     page = visit.at(f"{app}/sign")
+    kept(page, 1)
     approve(page.frame_locator("iframe"))
     about = {"documentId": document["id"], "recipientId": document["recipients"][0]["id"]}
     assert kept(page, 3) == [
@@ -203,6 +205,7 @@ def test_the_way_on_after_signing_leaves_the_frame(
     page.route(
         "https://after.example/**", lambda route: route.fulfill(body="thanks", content_type="text/html")
     )
+    kept(page, 1)
     frame = page.frame_locator("iframe")
     approve(frame)
     frame.locator("main .actions a[rel~=noopener]").click()
@@ -258,10 +261,13 @@ def test_this_browser_blocks_third_party_cookies(visit: Visits, app: str, pages:
         expect(page.locator("p")).to_have_text("common=1")
 
 
-def enter_mailed_code(stage: Stage, frame: FrameLocator) -> None:
+def enter_mailed_code(stage: Stage, page: Page) -> None:
+    frame = page.frame_locator("iframe")
+    kept(page, 1)
     frame.locator("[data-action=send-code]").click()
     frame.locator("[data-action=send-code-confirm]").click()
     expect(frame.locator("h1")).to_have_text("Check your email")
+    kept(page, 2)
     stage.work("mail")
     found = re.search(r"\b\d{3}\s\d{3}\b", stage.letter(ANA[1]))
     assert found
@@ -276,9 +282,10 @@ def test_a_code_is_remembered_inside_the_frame_of_that_application_alone(
     link = stage.link(ANA[1])
     pages["/sign"] = framing(link)
     page = visit.at(f"{app}/sign")
+    enter_mailed_code(stage, page)
     frame = page.frame_locator("iframe")
-    enter_mailed_code(stage, frame)
     expect(frame.locator("body")).to_have_attribute("data-state", "open")
+    kept(page, 3)
     again = page.context.new_page()
     again.goto(f"{app}/sign")
     expect(again.frame_locator("iframe").locator("body")).to_have_attribute("data-state", "open")
@@ -305,8 +312,8 @@ def test_where_no_cookie_is_kept_the_page_says_so_and_offers_a_window_of_its_own
     pages["/sign"] = framing(stage.link(ANA[1]))
     page = visit.at(f"{app}/sign")
     page.route("**/authenticate", as_if_on_its_own)
+    enter_mailed_code(stage, page)
     frame = page.frame_locator("iframe")
-    enter_mailed_code(stage, frame)
     expect(frame.locator("#code-error")).to_contain_text(
         "Your code was right, but this browser does not remember it"
     )
