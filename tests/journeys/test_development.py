@@ -47,6 +47,7 @@ async def test_a_whole_document_with_a_test_key_alone(api: Api) -> None:
     await api.ok("POST", simulate, {"action": "view"})
     after = await api.ok("POST", simulate, {"action": "complete", "values": {"iban": "DE89 3704"}})
     assert [recipient["status"] for recipient in after["recipients"]] == ["completed", "sent"]
+    assert [mail["to"] for mail in await mails(api, document)] == ["bob@example.com", "ada@example.com"]
     await api.ok("POST", simulate, {"action": "complete"})
 
     async def completed() -> bool | None:

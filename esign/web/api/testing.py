@@ -77,7 +77,11 @@ async def messages(call: Call, query: MessageList) -> dict[str, Any]:
 
 
 async def simulate(call: Call, body: Simulation) -> Document:
-    """Let a recipient of a document act at once, or let its time pass; the audit trail says that it was simulated."""
+    """Let a recipient of a document act at once, or let its time pass; the audit trail says that it was simulated.
+
+    An invitation that is still on its way when its recipient finishes is not written any more: to have it, list the
+    mails of the document first.
+    """
     given = {
         name: value.model_dump(exclude_none=True) if isinstance(value, TypedValue) else value
         for name, value in (body.values or {}).items()

@@ -133,7 +133,7 @@ def operation(route: Route, schemas: Schemas, words: Words) -> Json:
 def told(route: Route) -> Iterator[str]:
     """What the handler says of itself, then what the table knows: scope and policy."""
     endpoint = route.endpoint
-    yield (inspect.getdoc(endpoint.handler) or "").replace("\n", " ")
+    yield " ".join((inspect.getdoc(endpoint.handler) or "").split())
     if endpoint.scope is not None:
         yield f"Needs the scope `{endpoint.scope}`."
     elif not endpoint.public:
