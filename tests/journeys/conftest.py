@@ -10,6 +10,7 @@ from tests.fakes import FakeClock
 from tests.journeys.program import Program, Ran, configuration, esign
 from tests.journeys.receiver import Receiver, receiving
 from tests.journeys.site import Site, a_site
+from tests.steady import pytest_asyncio_loop_factories as pytest_asyncio_loop_factories  # a hook
 
 
 @pytest.fixture
