@@ -97,16 +97,7 @@ class Program:
 
     async def start(self) -> None:
         """Return when it answers."""
-        with self.log.open("ab") as log:
-            self._process = await asyncio.create_subprocess_exec(
-                *limited(self._limit),
-                *COMMAND,
-                "serve",
-                "--config",
-                self.config,
-                env=environment(),
-                stderr=log,
-            )
+        await self.begin()
         async with aiohttp.ClientSession() as session:
 
             async def alive() -> bool | None:
@@ -118,6 +109,19 @@ class Program:
                     return None
 
             await until(alive, f"server at {self.base}")
+
+    async def begin(self) -> None:
+        """Return when there is a process, whatever it does yet."""
+        with self.log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *limited(self._limit),
+                *COMMAND,
+                "serve",
+                "--config",
+                self.config,
+                env=environment(),
+                stderr=log,
+            )
 
     @property
     def process(self) -> asyncio.subprocess.Process:

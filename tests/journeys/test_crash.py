@@ -329,10 +329,8 @@ async def test_a_server_killed_while_it_starts_starts_again(tmp_path: Path, time
     """Keys, authority and schema are made whole or not at all."""
     program = Program(configuration(tmp_path))
     for n in range(times):
-        starting = asyncio.create_task(program.start())
+        await program.begin()
         await asyncio.sleep(0.15 + 0.1 * n)
-        starting.cancel()
-        await asyncio.gather(starting, return_exceptions=True)
         await program.kill()
     await program.start()
     assert await program.stop() == 0
