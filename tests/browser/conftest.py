@@ -91,6 +91,11 @@ def late(page: Page, script: str) -> Iterator[None]:
         route.continue_()
 
 
+def alive(page: Page) -> None:
+    """Until the script of a page to sign has begun, a press on a field or a button is lost."""
+    page.locator("body[data-alive]").wait_for()
+
+
 class Looks:
     """What a page tells of being looked at: it outlives a page that is left for another, but is not cut off by us."""
 
@@ -184,11 +189,8 @@ class Visits:
         if clock:
             page.clock.install()
         page.goto(address)
-        scripted = more.get("java_script_enabled", True)
-        if (
-            scripted and page.locator("#dock").count()
-        ):  # a press on a field before the script has begun is lost
-            page.locator("body[data-alive]").wait_for()
+        if more.get("java_script_enabled", True) and page.locator("script[src*='/signing.js']").count():
+            alive(page)
         looks.told()
         return page
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visits
+from tests.browser.conftest import Visits, alive
 from tests.browser.stage import Stage, a_stage
 from tests.journeys.api import a_request
 
@@ -33,6 +33,7 @@ def sent(stage: Stage) -> str:
 
 
 def enter(page: Page, code: str) -> None:
+    alive(page)
     page.locator("[data-field=code]").fill(code)
     page.locator("[data-action=enter-code]").click()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.browser.conftest import Visits
+from tests.browser.conftest import Visits, alive
 from tests.browser.screens import SCREENS
 from tests.browser.stage import Stage, a_stage
 from tests.journeys.api import a_request
@@ -435,6 +435,8 @@ def test_when_the_connection_goes_in_the_middle_of_finishing_it_is_told_and_can_
 
 
 def enter_code(page: Page) -> None:
+    expect(page.locator("body")).to_have_attribute("data-state", "code")
+    alive(page)
     page.locator("[data-field=code]").fill(CODE)
     page.locator("[data-action=enter-code]").click()
 

@@ -168,11 +168,11 @@ def test_what_was_adopted_stands_in_each_further_field_after_one_press_and_can_b
     page.locator("#next").click()
     page.locator("[data-action=sign]:visible").click()
     expect(page.locator("#f-fld_ink3 img")).to_be_visible()
-    before = page.locator("#f-fld_ink3 img").get_attribute("src")
+    before = str(page.locator("#f-fld_ink3 img").get_attribute("src"))
     page.locator("#slot .put").click()
     page.locator("input[name=style][value=c]").check()
     page.locator("[data-action=adopt]").click()
-    assert page.locator("#f-fld_ink3 img").get_attribute("src") != before
+    expect(page.locator("#f-fld_ink3 img")).not_to_have_attribute("src", before)
 
 
 # ---------- names in every script ----------

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from esign.core.challenge import Standing, Step
 from esign.core.document import Document, FieldType, Recipient, RecipientStatus, Role, Status
 from esign.core.instant import HOUR, MINUTE, SECOND
+from tests.browser.conftest import alive
 from tests.browser.screens import SCREENS
 from tests.web.signing.port import CODE, NOW, MemoryPort, a_document, a_field, a_recipient, all_fields, other
 
@@ -219,6 +220,7 @@ def test_a_code_by_mail_is_asked_for_entered_wrongly_and_then_rightly(
     shot(page, "code-question")
     page.locator("[data-action=send-code-confirm]").click()
     expect(page.locator("h1")).to_have_text("Check your email")
+    alive(page)
     field = page.locator("[data-field=code]")
     expect(field).to_be_focused()
     page.keyboard.press("Enter")
@@ -244,6 +246,7 @@ def test_the_fifth_wrong_code_shows_that_a_new_one_is_needed(visit: Visit) -> No
     page.locator("[data-field=code]").fill("000000")
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("This code was wrong too often")
+    alive(page)
     page.locator("[data-action=send-code]").click()
     page.locator("[data-action=send-code-confirm]").click()
     expect(page.locator("h1")).to_have_text("Check your email")

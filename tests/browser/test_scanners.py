@@ -153,7 +153,7 @@ def press_each(context: BrowserContext, address: str) -> tuple[tuple[str, str], 
     for at in pressable:
         page = opened(context, address)
         page.locator("button, [data-action]").nth(at).click()
-        page.wait_for_function("window.pending === 0")
+        page.wait_for_function("() => window.pending === 0")
         page.close()
     return kind, len(pressable)
 

@@ -12,6 +12,7 @@ from esign.core.document import Delivery, Role
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR
 from esign.core.language import LANGUAGES
+from tests.browser.conftest import alive
 from tests.browser.screens import SCREENS
 from tests.web.signing.port import NOW, STATES, MemoryPort
 
@@ -50,6 +51,7 @@ def test_a_new_link_is_asked_for_in_two_steps(visit: Visit, shot: Shot, screen: 
 def test_the_question_fits_a_small_phone_in_every_language(visit: Visit, shot: Shot, tag: str) -> None:
     page = visit(at("expired"), width=320)
     page.goto(f"{page.url}?lang={tag}")
+    alive(page)
     page.locator("[data-action=renew]").click()
     box = page.locator("#renew-done").bounding_box()
     assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 320
@@ -121,6 +123,7 @@ def test_a_machine_that_presses_one_button_of_a_page_does_nothing_by_it(visit: V
     buttons = page.locator("button:visible")
     for n in range(buttons.count()):
         page.goto(address)
+        alive(page)
         buttons.nth(n).click()
     assert port.calls == []
 
