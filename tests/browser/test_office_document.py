@@ -21,6 +21,13 @@ ADA, BO = "ada@example.test", "bo@example.test"
 TWO = [{"name": "Ada Lovelace", "email": ADA}, {"name": "Bo Berg", "email": BO, "order": 2}]
 REFUSED = "responded with a status of 4"  # what the browser's console says about a form that is shown again
 SAVED = "/files/sealed: net::ERR_ABORTED"  # a file that is saved is no page
+# How often the page asks, and for how long it waits each time, from now on.
+WATCHED = """() => {
+  const { fetch, setTimeout } = window;
+  Object.assign(window, { asked: 0, waits: [] });
+  window.fetch = (...given) => { asked++; return fetch(...given); };
+  window.setTimeout = (act, wait, ...given) => { waits.push(wait); return setTimeout(act, wait, ...given); };
+}"""
 Shot = Callable[[Page, str], None]
 
 
@@ -52,6 +59,7 @@ def at(stage: Stage, document: str) -> str:
 
 
 def menu(page: Page, item: str) -> None:
+    page.wait_for_load_state()  # the question comes as a dialog only where the script is there
     page.get_by_label("More actions").click()
     page.get_by_role("link", name=item).click()
 
@@ -67,6 +75,7 @@ def test_a_document_is_followed_from_its_invitation_to_its_seal(
     expect(page.locator(".toast")).to_have_text("The reminder is on its way.")
     expect(page.get_by_role("button", name="Remind Ada Lovelace")).to_have_count(0)
     stage.work("mail")
+    page.wait_for_load_state()
     page.get_by_role("link", name="Signing link").first.click()
     dialog = page.get_by_role("dialog", name="Signing link for Ada Lovelace")
     expect(dialog).to_be_visible()
@@ -153,10 +162,10 @@ def test_the_page_follows_what_happens_and_never_takes_what_was_typed(
         excused="Failed to load resource",
     )
     expect(page.get_by_text("opened the document")).to_have_count(0)
-    with page.expect_response("**/mark"):
-        page.route("**/mark", lambda route: route.fulfill(status=503), times=1)  # the server starts anew
-        page.clock.run_for(11_000)
-    page.wait_for_timeout(100)
+    page.evaluate(WATCHED)
+    page.route("**/mark", lambda route: route.fulfill(status=503), times=1)  # the server starts anew
+    page.clock.run_for(11_000)
+    page.wait_for_function("() => waits.includes(60_000)")
     stage.do(api.ok("POST", f"/test/documents/{document}/simulate", {"action": "view"}))
     page.clock.run_for(61_000)
     expect(page.get_by_text("opened the document")).to_be_visible()
@@ -171,17 +180,13 @@ def test_the_page_follows_what_happens_and_never_takes_what_was_typed(
 
 def test_a_page_that_nobody_is_at_asks_nothing(visit: Visits, stage: Stage, maren: dict[str, Any]) -> None:
     page = visit.at(at(stage, sent(stage)), storage_state=maren, clock=True)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate(WATCHED)
     page.clock.run_for(60_000)
-    page.wait_for_timeout(300)
-    assert [url for url in asked if url.endswith("/mark")]
+    page.wait_for_function("() => asked > 0 && waits.length === asked")  # each answer begins another wait
     page.clock.fast_forward(20 * 60_000)
-    page.wait_for_timeout(300)
-    asked.clear()
+    before = page.evaluate("asked")
     page.clock.run_for(60_000)
-    page.wait_for_timeout(300)
-    assert asked == []
+    assert page.evaluate("asked") == before
 
 
 @pytest.mark.parametrize("how", SCREENS)

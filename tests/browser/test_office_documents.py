@@ -105,6 +105,7 @@ def test_a_range_is_ticked_with_shift_and_everything_with_the_head(
     page.keyboard.type("lease")
     page.keyboard.press("Enter")
     expect(page.get_by_role("row")).to_have_count(2)
+    page.wait_for_load_state()  # the order is heard by the script
     page.get_by_label("Search documents").fill("")
     page.get_by_label("Order").select_option("Oldest first")
     expect(page.get_by_role("row").nth(1)).to_contain_text("Board resolution")

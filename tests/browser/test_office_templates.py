@@ -48,6 +48,7 @@ def upload(page: Page) -> str:
     page.get_by_label("Drop PDFs here").set_input_files(
         {"name": "Lease.pdf", "mimeType": "application/pdf", "buffer": contract.pdf()}
     )
+    page.wait_for_url("**/edit")
     expect(page.get_by_role("heading", name="Change the template")).to_be_visible()
     return "/templates/" + page.url.split("/")[-2]
 

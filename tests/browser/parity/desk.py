@@ -23,6 +23,7 @@ class Desk:
 
     def use(self, line: str) -> Locator:
         """The control of that line, on the page where the table says it stands."""
+        self.page.wait_for_load_state()  # many a control is heard by a script
         control = self.controls[line]
         path = urlsplit(self.page.url).path
         assert control.stands_on(path), f"{line} is done on {control.page}, not on {path}"
@@ -48,6 +49,7 @@ class Desk:
 
     def menu(self, item: str, of: str = "More actions") -> None:
         """Choose one of the links there."""
+        self.page.wait_for_load_state()
         self.page.get_by_label(of, exact=True).click()
         self.page.get_by_role("link", name=item, exact=True).click()
 

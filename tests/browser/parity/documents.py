@@ -41,6 +41,7 @@ def draft(desk: Desk) -> str:
     page.get_by_role("button", name="Replace the file").click()
     expect(page.locator("form.file")).to_contain_text("Second.pdf")
     assert desk.ask(path)["fileName"] == "Second.pdf"
+    page.wait_for_load_state()
     page.get_by_role("button", name="Add a recipient").click()
     page.keyboard.type(ADA[0])
     page.locator("[name^=email-]").fill(ADA[1])

@@ -54,6 +54,7 @@ def deliveries(desk: Desk, program: Program, path: str) -> None:
     expect(page.locator(".log > li")).to_have_count(len(found))
     desk.use("getDelivery").first.click()
     desk.heading("document.created")
+    page.wait_for_load_state()  # all of it is there
     event = next(one for one in found if one["eventId"] in page.content())
     expect(desk.use("getEvent")).to_contain_text(f'"id": "{event["eventId"]}"')
     assert desk.ask(f"/events/{event['eventId']}")["type"] == "document.created"
