@@ -10,7 +10,14 @@ from esign.clock import SystemClock
 from esign.config import Config
 from esign.core.errors import Problem
 from esign.net import Outbound, Rules
-from esign.pdf.verification import DocumentTimestamp, Signature, Source, Timestamp, Verification
+from esign.pdf.verification import (
+    DocumentTimestamp,
+    Signature,
+    Source,
+    Timestamp,
+    Verification,
+    is_missed,
+)
 from esign.pdf.workers import WorkerFailed, Workers
 
 Judge = Callable[[bytes], Awaitable[Verification]]
@@ -119,7 +126,7 @@ def of_signature(signature: Signature) -> list[str]:
         *([f"    time stamp {told(stamp)}"] if stamp else []),
         f"    intact: {yes(signature['intact'])}, trusted: {yes(signature['trusted'])},"
         f" revoked: {REVOKED[signature['revocation']]}, covers: {signature['coverage'].replace('_', ' ')},"
-        f" level: {signature['level'] or 'unknown'}",
+        f" level: {level_of(signature)}",
         *(
             [f"    certificate {certificate['sha256']}, issued by {certificate['issuer']}"]
             if certificate
@@ -127,6 +134,12 @@ def of_signature(signature: Signature) -> list[str]:
         ),
         *(f"    {reason}" for reason in signature["reasons"]),
     ]
+
+
+def level_of(signature: Signature) -> str:
+    reached = signature["level"] or "unknown"
+    asked = f" ({signature['levelAsked']} was asked for: no authority gave a time stamp)"
+    return reached + (asked if is_missed(signature) else "")
 
 
 def of_timestamp(stamp: DocumentTimestamp) -> str:
