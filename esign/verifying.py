@@ -10,7 +10,14 @@ from esign.clock import SystemClock
 from esign.config import Config
 from esign.core.errors import Problem
 from esign.net import Outbound, Rules
-from esign.pdf.verification import DocumentTimestamp, Signature, Source, Timestamp, Verification
+from esign.pdf.verification import (
+    DocumentTimestamp,
+    Signature,
+    Source,
+    Timestamp,
+    Verification,
+    is_missed,
+)
 from esign.pdf.workers import WorkerFailed, Workers
 
 Judge = Callable[[bytes], Awaitable[Verification]]
@@ -109,24 +116,34 @@ def show(verification: Verification, as_json: bool) -> str:
             IN_THE_FILE[head["embedded"]],
             "    compare it with the trail kept where it was sealed: esign verify-audit FILE",
         ]
-    return "\n".join(lines)
+    return "\n".join(map(plain, lines))
+
+
+def plain(line: str) -> str:
+    """Without what moves about in a terminal: names come from strangers, and could write a verdict of their own."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
 
 
 def of_signature(signature: Signature) -> list[str]:
     certificate, stamp = signature["certificate"], signature["timestamp"]
+    where = signature["fieldName"] or "a signature"
+    if certificate is None:  # nothing of it can be read
+        return [f"  {where}: {reason}" for reason in signature["reasons"]]
     return [
-        f"  {signature['fieldName']}: signed by {signature['signerName']}, {signature['signedAt'] or 'time unknown'}",
+        f"  {where}: signed by {signature['signerName']}, {signature['signedAt'] or 'time unknown'}",
         *([f"    time stamp {told(stamp)}"] if stamp else []),
         f"    intact: {yes(signature['intact'])}, trusted: {yes(signature['trusted'])},"
         f" revoked: {REVOKED[signature['revocation']]}, covers: {signature['coverage'].replace('_', ' ')},"
-        f" level: {signature['level'] or 'unknown'}",
-        *(
-            [f"    certificate {certificate['sha256']}, issued by {certificate['issuer']}"]
-            if certificate
-            else []
-        ),
+        f" level: {level_of(signature)}",
+        f"    certificate {certificate['sha256']}, issued by {certificate['issuer']}",
         *(f"    {reason}" for reason in signature["reasons"]),
     ]
+
+
+def level_of(signature: Signature) -> str:
+    reached = signature["level"] or "unknown"
+    asked = f" ({signature['levelAsked']} was asked for: no authority gave a time stamp)"
+    return reached + (asked if is_missed(signature) else "")
 
 
 def of_timestamp(stamp: DocumentTimestamp) -> str:

@@ -350,3 +350,89 @@ def test_pem_files_that_cannot_be_used_are_told_with_a_remedy(
 ) -> None:
     with pytest.raises(AuthorityError, match=said):
         load_or_make(tmp_path, "Acme Ltd", NOW, pem(tmp_path, certificates, key, passphrase))
+
+
+# ---------- files as openssl makes them ----------
+
+
+def made(folder: Path, *commands: str) -> Path:
+    for command in commands:
+        subprocess.run(["openssl", *command.split()], cwd=folder, capture_output=True, check=True, timeout=60)
+    return folder
+
+
+PSS = "genpkey -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048 -out own.key"
+NUMBERS = "ecparam -genkey -name prime256v1 -param_enc explicit -out own.key"
+SHORT = "genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out long.key"
+SHORTENED = "ec -in long.key -conv_form compressed -out own.key"
+BRAINPOOL = "ecparam -genkey -name brainpoolP256r1 -out own.key"
+BINARY = "ecparam -genkey -name sect283k1 -out own.key"
+SELF = "req -x509 -key own.key -out own.crt -subj /CN=Own -days 9 -addext basicConstraints=CA:FALSE"
+BUNDLE = "pkcs12 -export -inkey own.key -in own.crt -passout pass:right -out own.p12"
+
+
+@pytest.mark.parametrize(
+    ("commands", "said"),
+    [
+        (
+            (PSS,),
+            r"is for RSASSA-PSS signatures alone.*; set seal\.pkcs12 to another one, for a plain RSA key",
+        ),
+        (
+            (NUMBERS,),
+            r"its key in an unusual form, the curve by its numbers.*; set seal\.pkcs12 .* has a name",
+        ),
+        ((SHORT, SHORTENED), r"in an unusual form, .* or the point compressed, which readers of PDFs refuse"),
+        ((BINARY,), r"own\.p12 holds a key that cannot seal; use RSA"),
+    ],
+    ids=["RSA-PSS", "a curve by its numbers", "a compressed point", "a binary curve"],
+)
+def test_a_key_with_which_no_seal_would_hold_is_refused_before_one_is_made(
+    tmp_path: Path, commands: tuple[str, ...], said: str
+) -> None:
+    made(tmp_path, *commands, SELF, BUNDLE)
+    with pytest.raises(AuthorityError, match=said):
+        load_or_make(tmp_path, "Acme Ltd", NOW, Given(tmp_path / "own.p12", None, "right"))
+
+
+def test_a_key_in_pem_on_a_curve_that_is_not_known_is_told(tmp_path: Path) -> None:
+    made(tmp_path, BINARY, SELF)
+    with pytest.raises(AuthorityError, match=r"own\.key holds a key that cannot seal; use RSA"):
+        load_or_make(tmp_path, "Acme Ltd", NOW, Given(tmp_path / "own.crt", tmp_path / "own.key"))
+
+
+def test_a_curve_that_not_everybody_knows_is_told_and_taken(tmp_path: Path) -> None:
+    made(tmp_path, BRAINPOOL, SELF)
+    brought = Given(tmp_path / "own.crt", tmp_path / "own.key").read()
+    told = examine(brought, brought.certificate.not_valid_before_utc, SOURCE)
+    notice, _soon = told.notices
+    assert not told.problems and not told.dates
+    assert notice.brief == "not every reader of PDFs knows the curve of the seal key"
+    assert "seal.key holds a key on the curve brainpoolP256r1" in notice.sentence
+
+
+@pytest.mark.parametrize("passphrase", ["right", "wrong"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rsa -in plain.key -traditional -camellia256 -passout pass:right -out own.key",
+        "pkcs8 -topk8 -in plain.key -v2 camellia256 -passout pass:right -out own.key",
+    ],
+)
+def test_a_key_in_pem_under_a_cipher_that_is_not_known_is_not_blamed_on_the_passphrase(
+    tmp_path: Path, command: str, passphrase: str
+) -> None:
+    own = a_seal(ROOT, "rsa")
+    (tmp_path / "plain.key").write_bytes(own.key_pem())
+    (tmp_path / "own.crt").write_bytes(own.pem)
+    given = Given(tmp_path / "own.crt", made(tmp_path, command) / "own.key", passphrase)
+    with pytest.raises(
+        AuthorityError, match=r"own\.key is encrypted with a legacy or unusual algorithm.*; convert"
+    ):
+        given.read()
+
+
+def test_a_key_in_pem_that_is_locked_and_damaged_is_called_so(tmp_path: Path) -> None:
+    damaged = b"-----BEGIN ENCRYPTED PRIVATE KEY-----\nM\n-----END ENCRYPTED PRIVATE KEY-----\n"
+    with pytest.raises(AuthorityError, match="the passphrase is wrong or the file is damaged"):
+        pem(tmp_path, a_seal(ROOT).pem, damaged, "right").read()

@@ -11,6 +11,7 @@ from esign.core.account import Organisation
 from esign.core.audit import Entry
 from esign.core.credential import TEST_MARK
 from esign.core.document import INVITED, Document, Ink, Mode, Recipient, RecipientStatus
+from esign.core.excerpt import Gap, excerpt
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import choose
 
@@ -53,7 +54,7 @@ def facts(
         "document": of_document(document, organisation, now, local),
         "files": {"uploaded_sha256": document.file.uploaded, "prepared_sha256": document.file.prepared},
         "recipients": [of_recipient(recipient, pictures, trail, local) for recipient in document.recipients],
-        "audit": [of_entry(line, local, names) for line in trail],
+        "audit": [of_line(line, local, names) for line in excerpt(trail)],
         "chain": {"entries": len(trail), "head": trail[-1].hash.hex()},
         **({"watermark": TEST_MARK} if document.mode is Mode.TEST else {}),
     }
@@ -145,6 +146,12 @@ def of_device(user_agent: str | None) -> dict[str, str | None] | None:
         return None
     browser, system = parts(user_agent)
     return {"browser": browser, "system": system}
+
+
+def of_line(line: Entry | Gap, local: Local, names: Mapping[str, str]) -> dict[str, Any]:
+    if isinstance(line, Gap):
+        return {"gap": {"first": line.first, "last": line.last}}
+    return of_entry(line, local, names)
 
 
 def of_entry(line: Entry, local: Local, names: Mapping[str, str]) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """The seal of a PKCS#12 file, as certificate authorities hand them out."""
 
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.decrepit.ciphers.algorithms import ARC4, RC2, TripleDES
 from cryptography.hazmat.primitives.ciphers import BlockCipherAlgorithm, CipherAlgorithm, modes
 from cryptography.hazmat.primitives.serialization import pkcs12
 
-from esign.authority.checks import UNREADABLE, AuthorityError, Material, Source
+from esign.authority.checks import KEYS, UNREADABLE, AuthorityError, Material, Source
 
 OLD = b"\x2a\x86\x48\x86\xf7\x0d\x01\x0c\x01"  # 1.2.840.113549.1.12.1, and one more byte for each of its ciphers
 CIPHERS: dict[bytes, tuple[str, CipherAlgorithm]] = {
@@ -24,6 +25,9 @@ def opened(content: bytes, passphrase: str | None, source: Source) -> Material:
     try:
         bundle = pkcs12.load_pkcs12(content, passphrase.encode() if passphrase else None)
     except UNREADABLE as error:
+        known = no_longer_known(content) is None
+        if known and isinstance(error, UnsupportedAlgorithm):  # it was opened, and its key not read
+            raise AuthorityError(f"{source.key} holds a key that cannot seal; use {KEYS}.") from error
         raise AuthorityError(_closed(content, passphrase, source)) from error
     if bundle.key is None or bundle.cert is None:
         lacking = "private key" if bundle.key is None else "certificate of its key"
@@ -36,7 +40,7 @@ def opened(content: bytes, passphrase: str | None, source: Source) -> Material:
 
 def _closed(content: bytes, passphrase: str | None, source: Source) -> str:
     """Why it cannot be opened. The library tells a wrong passphrase from a cipher it no longer has by nothing."""
-    if missing := _no_longer_known(content):
+    if missing := no_longer_known(content):
         return (
             f"{source.key} is encrypted with {missing}, a legacy algorithm that OpenSSL on this machine no longer has;"
             " convert it on a machine that does: openssl pkcs12 -legacy -in old.p12 -nodes -out seal.pem, then"
@@ -48,7 +52,8 @@ def _closed(content: bytes, passphrase: str | None, source: Source) -> str:
     )
 
 
-def _no_longer_known(content: bytes) -> str | None:
+def no_longer_known(content: bytes) -> str | None:
+    """The cipher it names that OpenSSL on this machine does not have."""
     return next(
         (
             name

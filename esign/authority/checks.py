@@ -9,23 +9,18 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.hashes import MD5, SHA1
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from esign.authority import public
 from esign.core.credential import Credential
 
 Extension = TypeVar("Extension", bound=x509.ExtensionType)
 PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 
 KEYS = "RSA with 2048 bits or more, or P-256, P-384, P-521"
-CURVES = (
-    ec.SECP256R1,
-    ec.SECP384R1,
-    ec.SECP521R1,
-    ec.BrainpoolP256R1,
-    ec.BrainpoolP384R1,
-    ec.BrainpoolP512R1,
-)
+BRAINPOOL = (ec.BrainpoolP256R1, ec.BrainpoolP384R1, ec.BrainpoolP512R1)
+CURVES = (ec.SECP256R1, ec.SECP384R1, ec.SECP521R1, *BRAINPOOL)
 ELSEWHERE = {  # a certificate for these alone is refused as a seal by those who read the PDF
     ExtendedKeyUsageOID.SERVER_AUTH: "TLS servers",
     ExtendedKeyUsageOID.CLIENT_AUTH: "TLS clients",
@@ -133,9 +128,18 @@ def examine(material: Material, at: datetime, source: Source) -> Findings:
     certificate = material.certificate
     try:
         return Findings(
-            problems=(*_of_key(material, source), *_of_use(certificate, source), *_of_hash(material, source)),
+            problems=(
+                *_of_key(material, source),
+                *_of_form(certificate, source),
+                *_of_use(certificate, source),
+                *_of_hash(material, source),
+            ),
             dates=lapsed(certificate, at, source.what, source.another),
-            notices=(*_of_chain(material, at, source), *_ending(certificate, at, source)),
+            notices=(
+                *_of_curve(material.key, source),
+                *_of_chain(material, at, source),
+                *_ending(certificate, at, source),
+            ),
         )
     except UNREADABLE as error:
         raise AuthorityError(
@@ -146,6 +150,11 @@ def examine(material: Material, at: datetime, source: Source) -> Findings:
 # ---------- the key ----------
 
 
+def _of_form(certificate: x509.Certificate, source: Source) -> Iterator[str]:
+    if (odd := public.oddity(certificate)) is not None:
+        yield f"{source.what} {odd.cause}; {source.another}, {odd.remedy}."
+
+
 def _of_key(material: Material, source: Source) -> Iterator[str]:
     key, held = material.key, f"{source.key} holds"
     if isinstance(key, rsa.RSAPrivateKey) and key.key_size < 2048:
@@ -154,12 +163,21 @@ def _of_key(material: Material, source: Source) -> Iterator[str]:
         yield f"{held} a weak key, on the curve {key.curve.name}, which readers of PDFs refuse; use {KEYS}."
     elif not (isinstance(key, rsa.RSAPrivateKey) or _is_on_known_curve(key)):
         yield f"{held} a key that cannot seal; use {KEYS}."
-    if not is_pair(key, material.certificate):
+    if not public.is_pair(key, material.certificate):
         yield f"The key in {source.key} does not belong to its certificate; put the matching two in place."
 
 
 def _is_on_known_curve(key: object) -> bool:
     return isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, CURVES)
+
+
+def _of_curve(key: object, source: Source) -> Iterator[Notice]:
+    if isinstance(key, ec.EllipticCurvePrivateKey) and isinstance(key.curve, BRAINPOOL):
+        yield Notice(
+            "not every reader of PDFs knows the curve of the seal key",
+            f"{source.key} holds a key on the curve {key.curve.name}, which not every reader of PDFs knows: those that"
+            " do not call each seal invalid; P-256 is known to all.",
+        )
 
 
 def supported(key: object, path: object) -> PrivateKey:
@@ -170,17 +188,8 @@ def supported(key: object, path: object) -> PrivateKey:
     raise AuthorityError(f"{path} holds a key that cannot seal; use {KEYS}.")
 
 
-def is_pair(key: object, certificate: x509.Certificate) -> bool:
-    shape = Encoding.DER, PublicFormat.SubjectPublicKeyInfo
-    try:
-        public = certificate.public_key().public_bytes(*shape)
-    except (ValueError, UnsupportedAlgorithm):
-        return False
-    return bool(key.public_key().public_bytes(*shape) == public)  # type: ignore[attr-defined]  # each has one
-
-
 def require_pair(key: PrivateKey, certificate: x509.Certificate, where: str) -> None:
-    if not is_pair(key, certificate):
+    if not public.is_pair(key, certificate):
         raise AuthorityError(
             f"The key in {where} does not belong to its certificate; put the matching two in place."
         )

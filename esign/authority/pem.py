@@ -1,13 +1,20 @@
 """The seal of two PEM files: certificates, the seal's own and its issuers in any order, and the private key."""
 
+import binascii
 import re
+from contextlib import suppress
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from esign.authority.checks import UNREADABLE, AuthorityError, Material, Source, is_pair
+from esign.authority.bundle import no_longer_known
+from esign.authority.checks import KEYS, UNREADABLE, AuthorityError, Material, Source
+from esign.authority.public import is_pair
 
 KEY = re.compile(rb"-----BEGIN (?P<kind>[A-Z0-9 ]*PRIVATE KEY)-----.*?-----END (?P=kind)-----\n?", re.DOTALL)
+BODY = re.compile(rb"-----\s+([A-Za-z0-9+/=\s]+)-----END")
+UNKNOWN = re.compile("unknown (cipher|key encryption)", re.IGNORECASE)  # in the library's words
 
 
 def opened(certificates: bytes, key: bytes, passphrase: str | None, source: Source) -> Material:
@@ -42,8 +49,23 @@ def _private(content: bytes, passphrase: str | None, source: Source) -> object:
         )
     try:
         return load_pem_private_key(block[0], passphrase.encode() if locked and passphrase else None)
+    except UnsupportedAlgorithm as error:
+        raise AuthorityError(f"{source.key} holds a key that cannot seal; use {KEYS}.") from error
     except (ValueError, TypeError) as error:
+        if locked and _is_locked_by_unknown(block[0], str(error)):
+            raise AuthorityError(
+                f"{source.key} is encrypted with a legacy or unusual algorithm that is not known here; convert it:"
+                " openssl pkey -provider legacy -provider default -in seal.key -aes256 -out seal-key.pem."
+            ) from error
         wrong = "the passphrase is wrong or the file is damaged" if locked else "the file is damaged"
         raise AuthorityError(
             f"{source.key} cannot be opened: {wrong}; check {source.secret} and the file."
         ) from error
+
+
+def _is_locked_by_unknown(block: bytes, error: str) -> bool:
+    """Whether no passphrase would open it here."""
+    body, content = BODY.search(block), b""
+    with suppress(ValueError):  # damaged
+        content = binascii.a2b_base64(body[1]) if body else b""
+    return bool(UNKNOWN.search(error) or no_longer_known(content))

@@ -77,7 +77,8 @@ def _spelt(facts: dict[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]
     Names of API keys and of members who acted later, names in certificates: no seal waits for their fonts.
     """
     seal, audit = facts.get("seal"), facts["audit"]
-    texts = [text for line in audit for text in (line["actor"]["name"], line["note"]) if text]
+    entries = [line for line in audit if "gap" not in line]
+    texts = [text for line in entries for text in (line["actor"]["name"], line["note"]) if text]
     left = glyphs.missing_with_system([*texts, *_named(seal)], font_paths)
     if not left:
         return facts
@@ -86,7 +87,9 @@ def _spelt(facts: dict[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]
         return glyphs.spelt(text, left) if text else text
 
     lines = [
-        {
+        line
+        if "gap" in line
+        else {
             **line,
             "actor": {**line["actor"], "name": spelt(line["actor"]["name"])},
             "note": spelt(line["note"]),

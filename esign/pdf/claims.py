@@ -22,7 +22,7 @@ def _of_metadata(pdf: Pdf) -> bool:
     if Name.Metadata not in pdf.Root:
         return False
     metadata = pdf.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False)
-    claims = [key for key in metadata if key.startswith(SPACES)]
+    claims = {key for key in metadata if key.startswith(SPACES)}  # one may stand there more than once
     if claims:
         with metadata:
             for key in claims:

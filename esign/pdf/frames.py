@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, Literal, Union, cast, get_args, get_origin, ge
 PREFIX = struct.Struct(">I")
 
 # The header of an answer, 100 KB for 500 pages with their boxes, is read by the server itself; that of a job holds the
-# pictures of the signatures. The parts of one answer are pages and pictures of one file.
-LONGEST_ANSWER, LONGEST_JOB, MOST_BYTES = 1024 * 1024, 16 * 1024 * 1024, 256 * 1024 * 1024
+# picture of each signature, a photo a megabyte and a half. The parts of one answer are pages and pictures of one file.
+LONGEST_ANSWER, LONGEST_JOB, MOST_BYTES = 1024 * 1024, 160 * 1024 * 1024, 256 * 1024 * 1024
 
 PART = "$part"
 

@@ -1,21 +1,28 @@
-"""The head of the audit trail inside a sealed file: an entry of the document information under a key of our own.
+"""What a sealed file says of its seal, in the document information under keys of our own.
 
-It is written in the revision that is signed, and read from that revision: a later one may change this entry without
-any verifier calling it a change of the document.
+That is the head of the audit trail, and the level that was asked for: where no authority gave a time stamp, the
+signature itself has nothing that tells it from one that was to have none. Both are written in the revision that is
+signed, and read from that revision: a later one may change these entries without any verifier calling it a change of
+the document.
 """
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyhanko.pdf_utils.generic import DictionaryObject, IndirectObject, TextStringObject, pdf_name
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.sign.validation import EmbeddedPdfSignature
 
-from esign.pdf.verification import AuditHead
+from esign.pdf.verification import LEVELS, AuditHead
 
-KEY = "/EsignAudit"
+KEY, ASKED = "/EsignAudit", "/EsignLevelAsked"
 TEXT = re.compile(r"(doc_[0-9a-z]{1,60}) ([1-9][0-9]{0,8}) ([0-9a-f]{64})")
+
+
+class Said(NamedTuple):
+    head: AuditHead | None
+    asked: str | None
 
 
 def head_of(certificate: Mapping[str, Any], *, embedded: bool) -> AuditHead:
@@ -29,23 +36,29 @@ def head_of(certificate: Mapping[str, Any], *, embedded: bool) -> AuditHead:
     }
 
 
-def set_head(writer: IncrementalPdfFileWriter, head: AuditHead) -> None:
+def state(writer: IncrementalPdfFileWriter, head: AuditHead, asked: str) -> None:
     """Beside what the document information holds already."""
     held = writer.trailer.flatten().get("/Info")
     info = writer.get_object(held.reference) if isinstance(held, IndirectObject) else held
     text = f"{head['documentId']} {head['entries']} {head['hash']}"
     kept = info if isinstance(info, DictionaryObject) else {}
-    entries = {**kept, pdf_name(KEY): TextStringObject(text)}
+    ours = {pdf_name(KEY): TextStringObject(text), pdf_name(ASKED): TextStringObject(asked)}
+    entries = {**kept, **ours}
     writer.set_info(DictionaryObject(entries))  # type: ignore[no-untyped-call]  # the one class without types
 
 
-def read(embedded: EmbeddedPdfSignature) -> AuditHead | None:
+def read(embedded: EmbeddedPdfSignature) -> Said:
     """What stood in the file when it was signed, whether or not the trail is there too."""
     signed = embedded.reader.get_historical_resolver(embedded.signed_revision)
     info = signed.trailer_view.get("/Info")
     if isinstance(info, IndirectObject):
         info = signed.get_object(info.reference)  # its own get_object() would give the newest
-    text = info.get(KEY) if isinstance(info, DictionaryObject) else None
+    held = info if isinstance(info, DictionaryObject) else {}
+    asked = held.get(ASKED)
+    return Said(_head(held.get(KEY)), str(asked) if asked in LEVELS else None)
+
+
+def _head(text: object) -> AuditHead | None:
     found = TEXT.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         return None

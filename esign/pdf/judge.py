@@ -116,7 +116,7 @@ def _judged(
     status, anchor, certificate = finding.status, finding.anchor, finding.certificate
     signer = name(certificate.subject)
     against, doubts = reasons.against(finding), reasons.doubts(finding)
-    vouched = None if against else _vouched(embedded)
+    vouched, asked = (None, None) if against else _vouched(embedded)
     if vouched is False:
         against.append(TRAIL)
     notes = [OF_A_TEST] if TEST_MARK in signer else []
@@ -135,6 +135,7 @@ def _judged(
         "modification": finding.modification,
         "timestamp": _timestamp(finding.stamp, stamp_trusted),
         "level": levels.level(finding, proofs),
+        "levelAsked": asked,
         "certificate": certificate_of(certificate),
         "reasons": against + doubts + notes,
     }
@@ -143,13 +144,14 @@ def _judged(
     return Judged(result, told, anchor, vouched or None, tuple(path for path in paths if path is not None))
 
 
-def _vouched(embedded: EmbeddedPdfSignature) -> AuditHead | Literal[False] | None:
-    """The head of an audit trail under the signature; False where the trail beside it is not the one it ends."""
-    found = head.read(embedded)
+def _vouched(embedded: EmbeddedPdfSignature) -> tuple[AuditHead | Literal[False] | None, str | None]:
+    """The head of an audit trail under the signature, False where the trail beside it is not the one it ends; and
+    the level that was asked for."""
+    found, asked = head.read(embedded)
     held = trail.read(embedded) if found else None
     if found is None or held is None:
-        return found
-    return False if trail.fault(held, found) else {**found, "embedded": True}
+        return found, asked
+    return (False if trail.fault(held, found) else {**found, "embedded": True}), asked
 
 
 def unreadable(field_name: str) -> Judged:
@@ -166,6 +168,7 @@ def unreadable(field_name: str) -> Judged:
         "modification": "other",
         "timestamp": None,
         "level": None,
+        "levelAsked": None,
         "certificate": None,
         "reasons": [UNREADABLE],
     }

@@ -95,6 +95,7 @@ class Begun:
     certificate_pages: int
     head: Mapping[str, Any]
     level: Level
+    asked: Level
     now: Instant
 
 

@@ -29,8 +29,23 @@ def draw(
     pages = _pages(fields, sizes, all_pages=watermark is not None)
     if not pages:
         return b"", []
-    facts = {"lang": lang, "watermark": watermark, "numbers": lettering.NUMBERS, "pages": pages}
+    facts = {
+        **{"lang": lang, "watermark": watermark, "numbers": lettering.NUMBERS},
+        **{"pictures": _shared(pages), "pages": pages},
+    }
     return certificate.draw(facts, "overlay", now, font_paths), [page["number"] for page in pages]
+
+
+def _shared(pages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+    """Each picture once, for one may be drawn on every page; the fields name its place in this list."""
+    places: dict[str, int] = {}
+    pictures: list[Mapping[str, Any]] = []
+    for field in (field for page in pages for field in page["fields"] if "picture" in field):
+        picture = field["picture"]
+        place = field["picture"] = places.setdefault(picture["base64"], len(pictures))
+        if place == len(pictures):
+            pictures.append(picture)
+    return pictures
 
 
 def unfit(

@@ -19,8 +19,8 @@ from esign.core.credential import Credential
 from esign.core.instant import Instant, to_datetime
 from esign.pdf import certificate, cms, selfcheck, trail
 from esign.pdf.assemble import assemble
-from esign.pdf.head import head_of, set_head
-from esign.pdf.order import Begun, Sealed, SealFailed, SealOrder, Unsealed
+from esign.pdf.head import head_of, state
+from esign.pdf.order import Begun, Level, Sealed, SealFailed, SealOrder, Unsealed
 from esign.pdf.tail import Tail, Writer, digest
 from esign.pdf.verification import AuditHead
 
@@ -48,11 +48,13 @@ def begin(order: SealOrder, credential: Credential) -> Begun:
     reason = words["event"]["document.completed"]
     head = _head(order)
     room = timestamp.LARGEST if order.level == "B-T" else 0
-    document = prepare(revision.pdf, key, order.now, reason, head, order.trail, room)
-    alone = prepare(page, key, order.now, reason, head, order.trail, room)
+    document = prepare(revision.pdf, key, order.now, reason, head, order.trail, room, order.asked)
+    alone = prepare(page, key, order.now, reason, head, order.trail, room, order.asked)
     selfcheck.check_ink(order.prepared, document.whole, order.fields)
     pages = revision.document_pages + revision.certificate_pages
-    return Begun(document, alone, pages, revision.certificate_pages, head, order.level, order.now)
+    return Begun(
+        document, alone, pages, revision.certificate_pages, head, order.level, order.asked, order.now
+    )
 
 
 def finish(begun: Begun, tokens: Sequence[bytes], credential: Credential) -> Sealed:
@@ -68,7 +70,7 @@ def finish(begun: Begun, tokens: Sequence[bytes], credential: Credential) -> Sea
     sealed, alone = (fill(file, key, token) for file, token in zip(files, given, strict=True))
     head = cast(AuditHead, begun.head)
     for pdf, pages in ((sealed, begun.page_count), (alone, begun.certificate_pages)):
-        selfcheck.check(pdf, pages, credential.anchor_der, begun.now, head, begun.level)
+        selfcheck.check(pdf, pages, credential.anchor_der, begun.now, head, begun.level, begun.asked)
     return Sealed(sealed, alone, begun.page_count, key.sha256, begun.level)
 
 
@@ -115,8 +117,9 @@ def prepare(
     head: AuditHead | None = None,
     attached: bytes | None = None,
     room: int = 0,
+    asked: Level = "B-B",
 ) -> Unsealed:
-    """Append the audit trail, its head and an invisible certification signature over the whole file.
+    """Append the audit trail, its head, the level `asked` for, and an invisible certification over the whole file.
 
     It forbids every change (DocMDP P=1), and has `room` bytes for a time stamp.
     """
@@ -124,7 +127,7 @@ def prepare(
     with io.BytesIO(pdf) as file, Tail(len(pdf)) as tail:
         writer = Writer(file)
         if head is not None:
-            set_head(writer, head)
+            state(writer, head, asked)
         if attached is not None:
             trail.attach(writer, attached, now)
         first, last = _reserve(writer, tail, key, now, reason, 2 * (len(key.certificates) + SLACK + room))

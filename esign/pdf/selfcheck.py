@@ -19,7 +19,13 @@ BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols with
 
 
 def check(
-    sealed: bytes, pages: int, root: bytes, now: Instant, head: AuditHead | None = None, level: Level = "B-B"
+    sealed: bytes,
+    pages: int,
+    root: bytes,
+    now: Instant,
+    head: AuditHead | None = None,
+    level: Level = "B-B",
+    asked: Level = "B-B",
 ) -> None:
     """Raise `SealFailed` unless the file has these pages, one valid signature of this level over it, and this head."""
     verdict = verify(sealed, [root], now)
@@ -28,6 +34,8 @@ def check(
         raise SealFailed(f"The sealed file does not verify ({verdict['result']}): {' '.join(reasons)}")
     if verdict["signatures"][0]["level"] != level:
         raise SealFailed(f"The sealed file has not the level {level} that was asked for.")
+    if verdict["signatures"][0]["levelAsked"] != asked:
+        raise SealFailed("The level that was asked for cannot be read back from the sealed file.")
     stamp = verdict["signatures"][0]["timestamp"]
     if stamp is not None and not stamp["valid"]:
         raise SealFailed("The time stamp in the sealed file is not over its signature.")

@@ -8,6 +8,8 @@ Coverage = Literal["entire_file", "entire_revision", "contiguous", "unclear"]
 Modification = Literal["none", "lta_updates", "form_filling", "annotations", "other"]
 Revocation = Literal["not_revoked", "revoked", "not_checked"]
 
+LEVELS = ("B-B", "B-T", "B-LT", "B-LTA")  # each has what those before it have
+
 # What speaks against a signature for good; every other reason leaves it undecided, but for the note on a test.
 CHANGED = "The document was changed after it was signed."
 MISMATCH = "The signature is damaged: it does not match the certificate it names."
@@ -63,6 +65,8 @@ class DocumentTimestamp(TypedDict):
 
 
 class Signature(TypedDict):
+    """`levelAsked`: what a seal of esign says that it was asked to be; None where it says nothing."""
+
     fieldName: str
     signerName: str
     signedAt: str | None
@@ -75,8 +79,15 @@ class Signature(TypedDict):
     modification: Modification
     timestamp: Timestamp | None
     level: str | None
+    levelAsked: str | None
     certificate: SignerCertificate | None
     reasons: list[str]
+
+
+def is_missed(signature: Signature) -> bool:
+    """Whether a higher level was asked for than it has."""
+    level, asked = signature["level"], signature["levelAsked"]
+    return level is not None and asked is not None and LEVELS.index(level) < LEVELS.index(asked)
 
 
 class AuditHead(TypedDict):

@@ -20,6 +20,7 @@ from esign.pdf.judge import Case, Judged, judgements, unreadable
 from esign.pdf.stamps import Stamp
 from esign.pdf.verification import AuditHead, Result, Verification
 
+LOCKED = "The file is encrypted and cannot be opened here, so that its signatures cannot be checked."
 WORST: tuple[Result, ...] = ("invalid", "indeterminate", "valid")
 
 
@@ -39,10 +40,10 @@ def _pages(file: bytes) -> int:
         with pikepdf.open(io.BytesIO(file)) as pdf:
             return len(pdf.pages)
     except pikepdf.PasswordError as error:
-        raise Problem("file_encrypted") from error
+        raise Problem("file_encrypted", LOCKED) from error
     except (pikepdf.PdfError, *BROKEN) as error:
         if "encrypt" in str(error).lower():
-            raise Problem("file_encrypted") from error
+            raise Problem("file_encrypted", LOCKED) from error
         raise Problem("invalid_file", "The file is damaged and cannot be read as a PDF.") from error
 
 

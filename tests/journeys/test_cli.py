@@ -426,7 +426,7 @@ def test_the_verification_as_json_has_the_shape_of_the_contract(demonstration: D
     [signature] = told["signatures"]
     assert set(signature) == {
         *("fieldName", "signerName", "signedAt", "intact", "valid", "trusted", "coverage", "modification"),
-        *("timestamp", "level", "certificate", "reasons", "issuedHere", "revocation"),
+        *("timestamp", "level", "levelAsked", "certificate", "reasons", "issuedHere", "revocation"),
     }
     assert (signature["coverage"], signature["modification"], signature["level"]) == (
         "entire_file",

@@ -1,6 +1,7 @@
 """Seals with time stamps, from the last signature to the sealed file, and what becomes of them without any."""
 
 import asyncio
+import base64
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from esign.core.document import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, parse, rfc3339
 from esign.jobs import probe, worker
 from esign.pdf.verification import Verification
+from esign.verifying import show
 from tests.fakes import FakeClock
 from tests.journeys.site import Site, a_site
 from tests.tsa import Tsa, a_stamping_certificate, granting, hanging, saying, stamping
@@ -297,6 +299,12 @@ async def test_without_a_time_stamp_it_may_complete_and_says_so_everywhere(
         found = await verify(site, document, tsa.root)
         assert (found["result"], found["signatures"][0]["level"]) == ("valid", "B-B")
         assert found["signatures"][0]["timestamp"] is None
+        words = "level: B-B (B-T was asked for: no authority gave a time stamp)"
+        assert words in show(found, as_json=False)
+        for variant in ("sealed", "certificate"):
+            file = base64.b64encode(await site.api.file(document, variant)).decode()
+            (signature,) = (await site.api.ok("POST", "/verify", {"file": file}))["signatures"]
+            assert (signature["level"], signature["levelAsked"]) == ("B-B", "B-T")
         assert await ready(site) == (200, "ok")
 
 

@@ -419,6 +419,13 @@ def test_a_claim_to_keep_to_a_standard_goes_by_its_name_and_other_metadata_stay(
     assert b"application/pdf" in left and not [value for value in values if value in left]
 
 
+def test_a_claim_that_is_made_twice_goes_twice() -> None:
+    with blank() as pdf:
+        claiming(pdf, f"a:part='2'/><rdf:Description rdf:about='' xmlns:b='{SPACES['a']}' b:part='1'")
+        assert normalise.normalise(pdf) == {"conformance claims"}
+        assert b"part" not in pdf.Root.Metadata.read_bytes()
+
+
 def test_a_claim_in_the_document_information_goes_too() -> None:
     with blank() as pdf:
         pdf.docinfo["/GTS_PDFXVersion"], pdf.docinfo["/Title"] = "PDF/X-3:2002", "Poster"

@@ -9,12 +9,17 @@ import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name
 
+from esign.core import audit_file
 from esign.core.document import Actor
 from esign.core.outcome import Event
 from esign.pdf import certificate
+from esign.pdf.order import SealOrder
+from esign.pdf.workers import Workers
 from tests.papers import Story, a_story, drawn, told
-from tests.pdf.sealing import text_of, words
+from tests.pdf.sealing import a_pdf, text_of, words
+from tests.pki import NOW, a_seal, an_authority
 
+ROOT = an_authority()
 KEY = Actor("api_key", "key_2", "請求書")
 ENGLISH = a_story("en", 3)
 PAPER = drawn(ENGLISH, "en")
@@ -100,6 +105,26 @@ def test_fifty_people_and_hundreds_of_entries_are_all_told(language: str) -> Non
     assert all(one.email in text for one in story.document.recipients)
     with pikepdf.open(io.BytesIO(pdf)) as opened:
         assert len(opened.pages) < 25
+
+
+async def test_a_trail_of_thousands_of_entries_keeps_no_document_from_its_seal(workers: Workers) -> None:
+    """More than a worker could draw within its limits; the file holds every one."""
+    story = a_story("en", 3)
+    last = story.lines.pop()
+    fetched = Event("document.downloaded", last.at, KEY, data={"variant": "original"})
+    person = Actor("recipient", last.recipient_id, "Amelia Whitcombe")
+    done = Event("recipient.completed", last.at, person, last.recipient_id, data={"act": "signed"})
+    story.add(*(8000 * [fetched]), done)
+    facts = told(story, "en")
+    trail = audit_file.write(story.document.id, story.lines)
+    made = await workers.seal(SealOrder(a_pdf(), (), facts, NOW, trail=trail), a_seal(ROOT).credential)
+    verdict = await workers.verify(made.sealed, [ROOT.der], NOW)
+    assert verdict["result"] == "valid" and verdict["audit"]
+    assert (verdict["audit"]["entries"], verdict["audit"]["embedded"]) == (len(story.lines), True)
+    text = text_of(made.certificate)
+    first, end = len(story.lines) - 8000 + 100, len(story.lines) - 101
+    assert f"Entries {first} to {end}: only in audit.json" in text
+    assert story.lines[0].hash.hex()[:8] in text and story.lines[-1].hash.hex()[:8] in text
 
 
 # ---------- for those who hear it ----------

@@ -7,6 +7,7 @@ on a plain page of the size that is seen.
 import base64
 import io
 import itertools
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ from PIL import Image, ImageChops, ImageStat
 from esign.pdf import overlay
 from esign.pdf import page as pages
 from esign.pdf.order import Drawn
+from esign.pdf.picture import reencode
 from esign.pdf.seal import seal
+from esign.pdf.workers import Workers
 from tests.pdf.sealing import SCRIPTS, a_field, a_pdf, a_picture, an_order, every_type, saved, text_of, words
 from tests.pki import NOW, a_seal, an_authority
 
@@ -175,6 +178,21 @@ def test_a_drawn_signature_keeps_every_dot_and_its_clear_ground(tmp_path: Path) 
     assert all(row[3:5] == ["1200", "400"] and min(int(row[12]), int(row[13])) >= 300 for row in rows)
     ground = pictures(sealed, 1)[0]
     assert ground.getpixel(box(field, ground)[:2]) == pytest.approx(128, abs=2), "the page is seen through it"
+
+
+async def test_a_photo_of_a_signature_can_stand_in_many_places(workers: Workers, tmp_path: Path) -> None:
+    """Every dot of another colour, as large as pictures are kept: nothing that a worker is given is larger."""
+    photo = io.BytesIO()
+    Image.frombytes("RGB", (1200, 400), os.urandom(1200 * 400 * 3)).save(photo, "PNG")
+    kept = reencode(photo.getvalue())
+    encoded = base64.b64encode(kept.png).decode()
+    picture = {"type": "png", "width": kept.width, "height": kept.height, "base64": encoded}
+    places = [
+        a_field("signature", kind="uploaded", picture=picture, y=7 * n, id=f"fld_{n}") for n in range(14)
+    ]
+    made = await workers.seal(an_order(a_pdf(), *places), CREDENTIAL)
+    drawn = [row for row in images_of(made.sealed, tmp_path) if row[0] == "1" and row[2] == "image"]
+    assert len(drawn) == len(places) and len(made.sealed) < 2 * len(kept.png), "the file holds it once"
 
 
 def saved_on_grey() -> bytes:

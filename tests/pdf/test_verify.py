@@ -58,6 +58,7 @@ def test_an_untouched_seal_is_valid_and_told_in_full() -> None:
         "modification": "none",
         "timestamp": None,
         "level": "B-B",
+        "levelAsked": "B-B",
         "reasons": [],
     }
     assert certificate["issuer"] == "Common Name: Test Root"

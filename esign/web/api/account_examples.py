@@ -82,6 +82,7 @@ VERIFICATION: Json = {
             "modification": "none",
             "timestamp": None,
             "level": "B-B",
+            "levelAsked": "B-B",
             "certificate": {
                 "subject": "Common Name: Fernhill Gardens document seal",
                 "issuer": "Common Name: Fernhill Gardens authority",

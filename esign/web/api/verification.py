@@ -67,6 +67,7 @@ class SignatureVerdictReply(Verdict):
     modification: Literal["none", "lta_updates", "form_filling", "annotations", "other"]
     timestamp: TimestampReply | None
     level: str | None
+    level_asked: str | None
     certificate: CertificateReply | None
     reasons: list[str]
 

@@ -127,6 +127,7 @@ MEMBERS: Mapping[str, str] = {
     "sealError": "Why the seal does not succeed at the moment; it is tried again without end.",
     "level": "The PAdES level of the signature.",
     "SealReply.level": "The PAdES level that was reached: `B-T` has a time stamp of an authority, `B-B` has none.",
+    "SignatureVerdictReply.levelAsked": "The level that a seal of esign was asked to have; null if not told.",
     "levelAsked": "The level that was asked for; another than `level` where no authority gave a time stamp.",
     "sealedAt": "The time that the server's clock gave the seal.",
     "SealReply.timestamp": "The time stamp in the seal; null where it has none.",

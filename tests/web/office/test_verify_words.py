@@ -37,6 +37,7 @@ def a_signature(**changes: Any) -> Signature:
         "modification": "none",
         "timestamp": None,
         "level": "B-T",
+        "levelAsked": None,
         "certificate": {
             "subject": "Common Name: Acme Document Seal",
             "issuer": "Organization: Acme, Common Name: Acme Authority",
@@ -105,6 +106,9 @@ def test_a_seal_whose_level_comes_from_a_time_stamp_over_the_file_does_not_deny_
     by_clock = "21 Nov 2026, 11:02 UTC is what the clock of the sealing computer said."
     assert ("info", f"No time stamp of its own: {by_clock}") in said(a_signature(level="B-T"))
     assert ("info", f"No time stamp: {by_clock}") in said(a_signature(level="B-B"))
+    assert ("info", f"No time stamp: {by_clock}") in said(a_signature(level="B-B", levelAsked="B-B"))
+    missed = a_signature(level="B-B", levelAsked="B-T")
+    assert ("info", f"No time stamp, though one was asked for: {by_clock}") in said(missed)
 
 
 @pytest.mark.parametrize(

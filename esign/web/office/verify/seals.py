@@ -21,6 +21,7 @@ from esign.pdf.verification import (
     DocumentTimestamp,
     Result,
     Signature,
+    is_missed,
 )
 from esign.web.office.verify.texts import moment, printable
 
@@ -170,10 +171,11 @@ def timed(signature: Signature) -> Check:
             return Check("good", "Time proved", f"{by}.")
         return Check("info", "Time stamped", f"{by}, an authority that this installation does not know.")
     own = "" if signature["level"] in (None, "B-B") else " of its own"  # one over the whole file stands apart
+    missed = ", though one was asked for" if is_missed(signature) else ""
     if claimed is None:
-        return Check("info", f"No time stamp{own}:", "nothing says when it was sealed.")
+        return Check("info", f"No time stamp{own}{missed}:", "nothing says when it was sealed.")
     clock = f"{moment(parse(claimed))} is what the clock of the sealing computer said."
-    return Check("info", f"No time stamp{own}:", clock)
+    return Check("info", f"No time stamp{own}{missed}:", clock)
 
 
 def details(signature: Signature) -> Iterator[tuple[str, str]]:

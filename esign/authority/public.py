@@ -1,0 +1,45 @@
+"""The public key of a certificate: whose it is, and whether others than our library can read it."""
+
+from typing import NamedTuple
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.x509.oid import PublicKeyAlgorithmOID
+
+
+class Oddity(NamedTuple):
+    """What keeps others from reading it, and what a better one has."""
+
+    cause: str
+    remedy: str
+
+
+def is_pair(key: object, certificate: x509.Certificate) -> bool:
+    own = key.public_key()  # type: ignore[attr-defined]  # each has one
+    return bool(own.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo) == _plain(certificate))
+
+
+def oddity(certificate: x509.Certificate) -> Oddity | None:
+    """A seal by such a key is refused by readers of PDFs, or by our own verification."""
+    if certificate.public_key_algorithm_oid == PublicKeyAlgorithmOID.RSASSA_PSS:
+        return Oddity(
+            "is for RSASSA-PSS signatures alone, which many readers of PDFs cannot check",
+            "for a plain RSA key (openssl req -newkey rsa:3072) or one on P-256",
+        )
+    plain = _plain(certificate)
+    if plain is not None and plain not in certificate.tbs_certificate_bytes:
+        return Oddity(
+            "writes its key in an unusual form, the curve by its numbers or the point compressed, which readers of"
+            " PDFs refuse",
+            "whose curve has a name (openssl ec -param_enc named_curve -conv_form uncompressed)",
+        )
+    return None
+
+
+def _plain(certificate: x509.Certificate) -> bytes | None:
+    """The key as it is usually written; None for one that is not known here."""
+    try:
+        return certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    except (ValueError, UnsupportedAlgorithm):
+        return None
