@@ -30,8 +30,11 @@ def draw(
     if not pages:
         return b"", []
     facts = {
-        **{"lang": lang, "watermark": watermark, "numbers": lettering.NUMBERS},
-        **{"pictures": _shared(pages), "pages": pages},
+        "lang": lang,
+        "watermark": watermark,
+        "numbers": lettering.NUMBERS,
+        "pictures": _shared(pages),
+        "pages": pages,
     }
     return certificate.draw(facts, "overlay", now, font_paths), [page["number"] for page in pages]
 
