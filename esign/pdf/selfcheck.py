@@ -1,9 +1,9 @@
 """The last look before a sealed file leaves the worker: it verifies, no page is lost, and every value can be seen."""
 
 import unicodedata
-from collections.abc import Iterable
-from itertools import groupby
-from math import sqrt
+from collections.abc import Iterable, Iterator
+from itertools import groupby, product
+from math import ceil, sqrt
 
 import pypdfium2
 
@@ -14,7 +14,8 @@ from esign.pdf.verify import verify
 
 SCALE = 0.7  # 50 dpi: enough to tell ink from none
 LEAST = 16  # pixels of a box's shorter side, so that tiny ink counts
-MOST = 1000  # pixels of the root of a box's area, for pages as large as a wall
+MOST = 1000  # pixels of the root of the area that is painted at once, for pages as large as a wall
+Cut = tuple[float, float, float, float]
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols without ink
 
 
@@ -62,7 +63,7 @@ def check_ink(prepared: bytes, sealed: bytes, fields: Iterable[Drawn]) -> None:
     try:
         for number, on_page in groupby(stamped, key=lambda field: field.page):
             was, now = before[number - 1], after[number - 1]
-            blank = [field.id for field in on_page if _box(was, field) == _box(now, field)]
+            blank = [field.id for field in on_page if not _is_stamped(was, now, field)]
             if blank:
                 raise SealFailed(
                     f"Nothing is seen of {', '.join(blank)} on page {number} of the sealed file."
@@ -72,17 +73,24 @@ def check_ink(prepared: bytes, sealed: bytes, fields: Iterable[Drawn]) -> None:
         after.close()
 
 
-def _box(page: pypdfium2.PdfPage, field: Drawn) -> bytes:
-    """The pixels of a field's box and one around; pdfium paints only these, so that heavy pages cost little."""
-    across, down = (side / 100 for side in page.get_size())
-    width, height = field.width * across, field.height * down
-    scale = min(max(SCALE, LEAST / min(width, height)), MOST / sqrt(width * height))
-    rim = 1 / scale
-    cut = (
-        field.x * across - rim,
-        (100 - field.y - field.height) * down - rim,
-        (100 - field.x - field.width) * across - rim,
-        field.y * down - rim,
-    )
+def _is_stamped(was: pypdfium2.PdfPage, now: pypdfium2.PdfPage, field: Drawn) -> bool:
+    parts = _parts(field, *was.get_size())
+    return any(_pixels(was, scale, cut) != _pixels(now, scale, cut) for scale, cut in parts)
+
+
+def _parts(field: Drawn, width: float, height: float) -> Iterator[tuple[float, Cut]]:
+    """The field's box and one pixel around, in as many parts as make each small; how large each is drawn."""
+    left, top = field.x / 100 * width, field.y / 100 * height
+    across, down = field.width / 100 * width, field.height / 100 * height
+    scale = max(SCALE, LEAST / min(across, down))
+    pieces = ceil(sqrt(across * down) * scale / MOST)
+    wide, high, rim = across / pieces, down / pieces, 1 / scale
+    for row, column in product(range(pieces), repeat=2):
+        x, y = left + column * wide, top + row * high
+        yield scale, (x - rim, height - y - high - rim, width - x - wide - rim, y - rim)
+
+
+def _pixels(page: pypdfium2.PdfPage, scale: float, cut: Cut) -> bytes:
+    """What is left of a page when so much is cut off its left, bottom, right and top; pdfium paints only this."""
     picture = page.render(scale=scale, may_draw_forms=False, crop=tuple(max(0.0, side) for side in cut))
     return bytes(picture.buffer)

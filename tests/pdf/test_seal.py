@@ -312,6 +312,13 @@ def test_ink_on_dark_paper_is_still_seen() -> None:
         seal(an_order(saved(pdf), a_field("name", "Jo Li")), CREDENTIAL)
 
 
+@pytest.mark.parametrize("text", [".", "'", "Hello"])
+def test_little_ink_in_a_box_as_large_as_a_wall_is_seen(text: str) -> None:
+    wall = {"MediaBox": pikepdf.Array([0, 0, 14_400, 14_400])}
+    field = a_field("text", text, x=0, y=0, width=100, height=100, font_size=6, options={"multiline": True})
+    seal(an_order(a_pdf(wall), field), CREDENTIAL)
+
+
 # ---------- the pages ----------
 
 
