@@ -75,7 +75,7 @@ async def test_why_the_seal_failed_stands_there_and_trying_again_heals_it(office
     document, visitor = await unsealed(office), await office.signed_in("Maren")
     page = await visitor.get(at(document))
     assert "certificate" in page.said and "3 attempts" in page.said and "Seal delayed" in page.said
-    assert "The next one is today at" in page.said and "Sealing has failed 3 times" in page.said
+    assert "The next attempt is today at" in page.said and "Sealing has failed 3 times" in page.said
     assert (await visitor.post(at(document, "retry-seal"))).to == f"{at(document)}?done=seal-retried"
     await office.site.work("seal")
     assert "Finished by everybody and sealed" in (await visitor.get(at(document))).said

@@ -137,7 +137,9 @@ def sealing(scene: Scene) -> Next:
     tries = "1 attempt" if document.seal_attempts == 1 else f"{document.seal_attempts} attempts"
     due = scene.seal_due
     then = (
-        f"The next one is {scene.times.near(due)}" if due and due > scene.now else "The next one is due now"
+        f"The next attempt is {scene.times.near(due)}"
+        if due and due > scene.now
+        else "The next attempt is due now"
     )
     words = Markup("{} ({}.) The signatures are safe. {}; as soon as it is sealed, everybody gets a copy.")
     return Next(
