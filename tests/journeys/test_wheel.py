@@ -53,7 +53,8 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Elsewhere:
     # A path in a .pth file is searched without following the .pth files there: an editable install does not count.
     (packages / "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     forbidden = tuple(f"{ROOT / name}/" for name in ("esign", "packaging", "tests"))
-    (packages / "sitecustomize.py").write_text(WATCH.format(forbidden=forbidden))
+    (packages / "watch.py").write_text(WATCH.format(forbidden=forbidden))
+    (packages / "watch.pth").write_text("import watch\n")  # some systems have a sitecustomize of their own
     return Elsewhere(wheel, folder)
 
 
