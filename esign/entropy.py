@@ -2,16 +2,29 @@
 
 import base64
 import secrets
+from threading import Lock
 
 from esign.core.apikey import ALPHABET, RANDOM
 from esign.core.instant import Instant
 
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
+ROOM = 1 << 61  # the first of the bits that are counted up
+
+_counting = Lock()
+_latest = (-1, 0)  # time and bits of the id that was made last
 
 
 def new_id(prefix: str, now: Instant) -> str:
-    """`<prefix>_` and 26 characters of a UUIDv7 (RFC 9562 5.7): sorts by time, grants nothing (contract 2.4)."""
-    return id_of(prefix, now, secrets.randbits(80))
+    """`<prefix>_` and 26 characters of a UUIDv7 (RFC 9562 5.7): sorts by time, grants nothing (contract 2.4).
+
+    Those of one millisecond sort as they were made (6.2, method 2): what lists the newest first never guesses.
+    """
+    global _latest
+    with _counting:
+        at, bits = _latest
+        bits = bits + 1 + secrets.randbits(32) if at == now else secrets.randbits(80) & ~ROOM
+        _latest = (now, bits)
+    return id_of(prefix, now, bits)
 
 
 def id_of(prefix: str, at: Instant, bits: int) -> str:

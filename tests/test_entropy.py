@@ -37,6 +37,11 @@ def test_an_id_is_its_prefix_and_26_characters_of_a_uuid_version_7(prefix: str) 
     assert found.int >> 80 == NOW
 
 
+def test_ids_of_one_millisecond_sort_as_they_were_made() -> None:
+    made = [entropy.new_id("doc", NOW) for _ in range(2000)]
+    assert made == sorted(set(made))
+
+
 def test_ids_sort_by_the_time_they_were_made() -> None:
     made = [entropy.new_id("doc", NOW + n) for n in (0, 1, 2, 1000, 10**9, 10**12)]
     assert sorted(made) == made
