@@ -41,6 +41,8 @@ def inspect(upload: bytes, limits: Limits) -> Inspection:
         return _inspect(upload, limits)
     except pikepdf.PikepdfError as error:
         raise Problem("invalid_file", TOO_COMPLEX if "limit" in str(error) else UNREADABLE) from error
+    except OverflowError as error:  # a number of the file is beyond the integers of qpdf
+        raise Problem("invalid_file", UNREADABLE) from error
 
 
 def _inspect(upload: bytes, limits: Limits) -> Inspection:
@@ -135,6 +137,8 @@ def _misshapen(number: int, page: Page) -> Problem:
 def _rehearse(prepared: bytes, count: int) -> None:
     """Do now what sealing does later: lay something over every page, add one, write and read it again."""
     with Pdf.open(io.BytesIO(prepared)) as pdf:
+        if len(pdf.pages) != count:
+            raise Problem("invalid_file", UNREADABLE)
         stamp.stamp(pdf, {number: (_blank(), 0) for number in range(1, count + 1)})
         stamp.append(pdf, _blank())
         with Pdf.open(io.BytesIO(normalise.write(pdf))) as again:

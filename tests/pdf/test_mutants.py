@@ -7,6 +7,8 @@ import pytest
 import pytest_asyncio
 
 from esign.core.errors import Problem
+from esign.pdf.inspect import inspect
+from esign.pdf.inspection import Limits
 from esign.pdf.workers import WorkerFailed, Workers
 from tests.manifest import TAKEN
 from tests.mutants.alone import Outcome, carry, each, judged
@@ -22,6 +24,10 @@ pytestmark = [
 ]
 
 CASES, HARMLESS, SEED = 150, 45, 6
+BROKEN = (  # ended a worker once
+    "13-mixed_sizes-sizes~other-numbers~2.2185",  # a page is lost when it is written
+    "17-empty_sigfield-doc~odd-numbers~2.2583",  # a number of an annotation is beyond every integer
+)
 READ = 10  # sealed files that programs of others look at
 
 
@@ -38,6 +44,12 @@ def test_each_is_sealed_or_refused_in_words(outcomes: list[Outcome]) -> None:
     faults = [outcome for outcome in outcomes if outcome.fault]
     again = "do it again with: python -m tests.mutants --only"
     assert not faults, "\n".join(f"{fault}\n  {again} {fault.mutant.name}" for fault in faults)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_ended_a_worker_once_is_called_damaged(name: str, limits: Limits) -> None:
+    with pytest.raises(Problem, match="The file is damaged"):
+        inspect(make(named(name)), limits)
 
 
 def test_the_harmless_ones_are_taken_and_others_read_what_is_sealed(
