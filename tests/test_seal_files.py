@@ -246,6 +246,11 @@ def test_an_old_pkcs12_file_is_opened_where_the_library_still_can(tmp_path: Path
         load_pkcs12(tmp_path, RC2, "wrong")
 
 
+def test_a_pem_file_in_its_place_is_told_where_it_belongs(tmp_path: Path) -> None:
+    with pytest.raises(AuthorityError, match=r"or name PEM files as seal\.certificate and seal\.key\."):
+        load_pkcs12(tmp_path, a_seal(ROOT).pem)
+
+
 def test_where_it_no_longer_can_the_algorithm_is_named_with_how_to_convert(tmp_path: Path) -> None:
     (tmp_path / "own.p12").write_bytes(RC2)
     (tmp_path / "new.p12").write_bytes(a_seal(ROOT).pkcs12("right"))
@@ -316,6 +321,12 @@ def test_a_key_without_passphrase_does_not_mind_one_and_may_share_its_file(tmp_p
             a_seal(ROOT).key_pem(),
             None,
             r"seal\.crt holds no certificate in PEM .*; convert it: openssl x509",
+        ),
+        (
+            a_seal(ROOT).key_pem(),
+            a_seal(ROOT).key_pem(),
+            None,
+            r"seal\.crt holds a private key and no certificate; give the file of its certificate",
         ),
         (
             a_seal(ROOT).pem,

@@ -21,7 +21,8 @@ CIPHERS: dict[bytes, tuple[str, CipherAlgorithm]] = {
 def opened(content: bytes, passphrase: str | None, source: Source) -> Material:
     """Key, certificate and chain; raises `AuthorityError`."""
     if content[:1] != b"\x30":
-        raise AuthorityError(f"{source.key} is no PKCS#12 file; {source.another}: a .p12 or .pfx file.")
+        pem = ", or name PEM files as seal.certificate and seal.key" if b"-----BEGIN " in content else ""
+        raise AuthorityError(f"{source.key} is no PKCS#12 file; {source.another}: a .p12 or .pfx file{pem}.")
     try:
         bundle = pkcs12.load_pkcs12(content, passphrase.encode() if passphrase else None)
     except UNREADABLE as error:

@@ -29,6 +29,10 @@ def certificates_in(content: bytes, source: Source) -> list[x509.Certificate]:
     try:
         return x509.load_pem_x509_certificates(content)
     except UNREADABLE as error:
+        if KEY.search(content) and b"CERTIFICATE-----" not in content:
+            raise AuthorityError(
+                f"{source.certificate} holds a private key and no certificate; give the file of its certificate there."
+            ) from error
         raise AuthorityError(
             f"{source.certificate} holds no certificate in PEM (-----BEGIN CERTIFICATE-----); convert it:"
             " openssl x509 -in seal.cer -out seal.pem."

@@ -27,6 +27,8 @@ def oddity(certificate: x509.Certificate) -> Oddity | None:
             "is for RSASSA-PSS signatures alone, which many readers of PDFs cannot check",
             "for a plain RSA key (openssl req -newkey rsa:3072) or one on P-256",
         )
+    if certificate.public_key_algorithm_oid != PublicKeyAlgorithmOID.EC_PUBLIC_KEY:
+        return None
     plain = _plain(certificate)
     if plain is not None and plain not in certificate.tbs_certificate_bytes:
         return Oddity(
