@@ -39,5 +39,5 @@ def test_a_name_in_a_foreign_file_writes_no_verdict_of_its_own() -> None:
 def test_a_file_with_a_password_is_not_asked_to_be_saved_without_one() -> None:
     with pikepdf.open(io.BytesIO(a_pdf())) as pdf:
         locked = saved(pdf, encryption=pikepdf.Encryption(owner="o", user="u"))
-    with pytest.raises(Problem, match="cannot be opened here, so that its signatures cannot be checked"):
+    with pytest.raises(Problem, match="cannot be opened here; check its signatures in a PDF reader"):
         verify(locked, [ROOT.der], NOW)

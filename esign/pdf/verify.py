@@ -20,7 +20,7 @@ from esign.pdf.judge import Case, Judged, judgements, unreadable
 from esign.pdf.stamps import Stamp
 from esign.pdf.verification import AuditHead, Result, Verification
 
-LOCKED = "The file is encrypted and cannot be opened here, so that its signatures cannot be checked."
+LOCKED = "The file is encrypted and cannot be opened here; check its signatures in a PDF reader that has the password."
 WORST: tuple[Result, ...] = ("invalid", "indeterminate", "valid")
 
 

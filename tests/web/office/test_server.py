@@ -85,13 +85,13 @@ async def test_a_seal_that_does_not_hold_is_told_with_its_reason(office: Office)
     other = office.runtime.credentials[Mode.TEST]
     office.runtime.credentials[Mode.LIVE] = replace(live, key_der=other.key_der)  # type: ignore[index]
     page = await ada.post("/server/seal")
-    assert "The seal does not hold." in page.said
+    assert "No page could be sealed and checked." in page.said
     office.runtime.credentials[Mode.LIVE] = live  # type: ignore[index]
     office.clock.advance(days=20 * 365)
     await ada.sign_in("ada@example.test")
     await ada.get("/account")
     page = await ada.post("/server/seal")
-    assert "The seal does not hold." in page.said and "expired" in page.said
+    assert "No page could be sealed and checked." in page.said and "expired" in page.said
 
 
 async def test_the_practice_page_is_a_whole_pdf(office: Office) -> None:

@@ -43,7 +43,7 @@ async def test_each_authority_is_shown_with_its_last_answer(tmp_path: Path) -> N
         assert "Answered Test Time Stamps" in page.said
         tsa.how = DOWN
         page = await ada.post("/settings/seal")
-        assert "The seal does not hold. No authority gave a time stamp." in page.said
+        assert "No page could be sealed and checked. No authority gave a time stamp." in page.said
         assert "Nobody answers" in page.said
         assert "No time stamp It answered with HTTP status 503." in page.said
         assert "before, it answered as Test Time Stamps" in page.said
