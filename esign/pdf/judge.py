@@ -116,7 +116,8 @@ def _judged(
     status, anchor, certificate = finding.status, finding.anchor, finding.certificate
     signer = name(certificate.subject)
     against, doubts = reasons.against(finding), reasons.doubts(finding)
-    vouched, asked = (None, None) if against else _vouched(embedded)
+    said = head.Said(None, None) if against else head.read(embedded)
+    vouched = _vouched(embedded, said.head)
     if vouched is False:
         against.append(TRAIL)
     notes = [OF_A_TEST] if TEST_MARK in signer else []
@@ -135,7 +136,7 @@ def _judged(
         "modification": finding.modification,
         "timestamp": _timestamp(finding.stamp, stamp_trusted),
         "level": levels.level(finding, proofs),
-        "levelAsked": asked,
+        "levelAsked": said.asked,
         "certificate": certificate_of(certificate),
         "reasons": against + doubts + notes,
     }
@@ -144,14 +145,12 @@ def _judged(
     return Judged(result, told, anchor, vouched or None, tuple(path for path in paths if path is not None))
 
 
-def _vouched(embedded: EmbeddedPdfSignature) -> tuple[AuditHead | Literal[False] | None, str | None]:
-    """The head of an audit trail under the signature, False where the trail beside it is not the one it ends; and
-    the level that was asked for."""
-    found, asked = head.read(embedded)
+def _vouched(embedded: EmbeddedPdfSignature, found: AuditHead | None) -> AuditHead | Literal[False] | None:
+    """The head of an audit trail under the signature; False where the trail beside it is not the one it ends."""
     held = trail.read(embedded) if found else None
     if found is None or held is None:
-        return found, asked
-    return (False if trail.fault(held, found) else {**found, "embedded": True}), asked
+        return found
+    return False if trail.fault(held, found) else {**found, "embedded": True}
 
 
 def unreadable(field_name: str) -> Judged:

@@ -136,15 +136,13 @@ def sealing(scene: Scene) -> Next:
         )
     tries = "1 attempt" if document.seal_attempts == 1 else f"{document.seal_attempts} attempts"
     due = scene.seal_due
-    then = (
-        f"The next attempt is {scene.times.near(due)}"
-        if due and due > scene.now
-        else "The next attempt is due now"
+    when = scene.times.near(due) if due and due > scene.now else "due now"
+    words = Markup(
+        "{} ({}.) The signatures are safe. The next attempt is {}; as soon as it is sealed, everybody gets a copy."
     )
-    words = Markup("{} ({}.) The signatures are safe. {}; as soon as it is sealed, everybody gets a copy.")
     return Next(
         Markup("Everybody has finished, but the seal is not on yet"),
-        words.format(cause(document.seal_error), tries, then),
+        words.format(cause(document.seal_error), tries, when),
         "warn",
         "fail",
         (Button("Try again", f"{scene.home}/retry-seal", "refresh", {}, "Trying…"),),
