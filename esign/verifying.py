@@ -88,7 +88,6 @@ def read(path: Path) -> bytes:
 
 
 WORDS = {
-    "valid": "VALID: the file is unchanged since it was sealed.",
     "invalid": "NOT VALID: do not rely on this file.",
     "indeterminate": "NOT CERTAIN: the seal cannot be judged.",
     "unsigned": "NO SIGNATURE: nothing in this file can be checked.",
@@ -100,11 +99,17 @@ IN_THE_FILE = {
 }
 
 
+def headline(verification: Verification) -> str:
+    """Return the verdict in one line; a valid file that something was added to is not called unchanged."""
+    summary = verification["summary"]
+    return WORDS.get(verification["result"], f"VALID: {summary[0].lower()}{summary[1:]}")
+
+
 def show(verification: Verification, as_json: bool) -> str:
     if as_json:
         return json.dumps(verification, indent=2, ensure_ascii=False)
     lines = [
-        WORDS[verification["result"]],
+        headline(verification),
         f"  SHA-256 {verification['sha256']}, {verification['pageCount']} pages",
     ]
     for signature in verification["signatures"]:
@@ -142,7 +147,7 @@ def of_signature(signature: Signature) -> list[str]:
 
 def level_of(signature: Signature) -> str:
     reached = signature["level"] or "unknown"
-    asked = f" ({signature['levelAsked']} was asked for: no authority gave a time stamp)"
+    asked = f" ({signature['levelAsked']} was asked for, but it has no time stamp)"
     return reached + (asked if is_missed(signature) else "")
 
 

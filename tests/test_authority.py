@@ -71,7 +71,7 @@ def test_a_seal_certificate_says_what_it_is_for(tmp_path: Path) -> None:
     usage = extensions.get_extension_for_class(x509.KeyUsage).value
     assert usage.digital_signature and usage.content_commitment and not usage.key_cert_sign
     purposes = extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
-    assert list(purposes) == [ObjectIdentifier("1.3.6.1.5.5.7.3.36")]
+    assert list(purposes) == [ObjectIdentifier("1.3.6.1.5.5.7.3.36"), x509.OID_EMAIL_PROTECTION]
     assert not extensions.get_extension_for_class(x509.BasicConstraints).value.ca
     assert extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value.digest
     assert common_name(certificate_of(load(tmp_path).live)) == "Acme Ltd Document Seal"

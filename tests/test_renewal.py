@@ -1,19 +1,33 @@
 """The certificates made here are renewed in time, and what was sealed before stays what it was."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
+from asn1crypto.cms import ContentInfo
 from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from esign import authority
 from esign.authority import Authority, AuthorityError, Given, Keyring
+from esign.authority.certificates import DOCUMENT_SIGNING
 from esign.authority.standing import load_or_make
+from esign.clock import SystemClock
+from esign.core.credential import Credential
 from esign.core.document import Mode
 from esign.core.instant import DAY
 from esign.pdf import cms
 from esign.pdf.seal import seal
 from esign.pdf.verify import verify
+from tests.pdf.forging import parts
 from tests.pdf.sealing import a_pdf, an_order
 from tests.pki import NOW, a_seal, an_authority
 from tests.test_authority import certificate_of, common_name, issuer_of
@@ -213,3 +227,120 @@ def test_a_file_that_cannot_be_used_leaves_a_running_program_as_it_is(tmp_path: 
     bundle.write_bytes(a_seal(an_authority(), "p384").pkcs12("right"))
     keyring.refresh(NOW)
     assert keyring.credentials[Mode.LIVE] != before, "a file put in its place is taken without a restart"
+
+
+# ---------- the profile of certificates made before ----------
+
+
+def with_old_profile(folder: Path) -> Authority:
+    """What an installation has whose certificates name document signing alone, as they did until November 2026."""
+    made = load(folder)
+    for prefix, mode in (("", made.live), ("test-", made.test)):
+        key = load_pem_private_key((folder / f"{prefix}authority.key").read_bytes(), None)
+        assert isinstance(key, ec.EllipticCurvePrivateKey)
+        (folder / f"{prefix}seal.pem").write_bytes(
+            reissued(certificate_of(mode), key).public_bytes(Encoding.PEM)
+        )
+    return made
+
+
+def reissued(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> x509.Certificate:
+    """The same with another purpose."""
+    builder = (
+        x509.CertificateBuilder(certificate.issuer, certificate.subject, certificate.public_key(), 7)
+        .not_valid_before(certificate.not_valid_before_utc)
+        .not_valid_after(certificate.not_valid_after_utc)
+    )
+    for extension in certificate.extensions:
+        old = isinstance(extension.value, x509.ExtendedKeyUsage)
+        value = x509.ExtendedKeyUsage([DOCUMENT_SIGNING]) if old else extension.value
+        builder = builder.add_extension(value, extension.critical)
+    return builder.sign(key, SHA256())
+
+
+def old_seal(folder: Path, prefix: str = "") -> Credential:
+    """The seal of the old profile, as it was used before the renewal."""
+    key = load_pem_private_key((folder / f"{prefix}seal.key").read_bytes(), None)
+    certificate, issuer = (
+        x509.load_pem_x509_certificate((folder / f"{prefix}{name}.pem").read_bytes())
+        for name in ("seal", "authority")
+    )
+    return Credential(
+        key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption()),
+        certificate.public_bytes(Encoding.DER),
+        (issuer.public_bytes(Encoding.DER),),
+    )
+
+
+def test_a_certificate_of_the_old_profile_is_renewed_under_the_same_authority(tmp_path: Path) -> None:
+    made = with_old_profile(tmp_path)
+    before = seal(an_order(a_pdf()), old_seal(tmp_path))
+    renewed = load(tmp_path)
+    for was, now in ((made.live, renewed.live), (made.test, renewed.test)):
+        purposes = certificate_of(now).extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+        assert set(purposes) == {DOCUMENT_SIGNING, x509.OID_EMAIL_PROTECTION}
+        assert now.anchor_der == was.anchor_der and now.key_der != was.key_der
+        assert common_name(certificate_of(now)) == common_name(certificate_of(was))
+    assert renewed.roots == made.roots and not renewed.warnings and not renewed.notices
+    assert load(tmp_path) == renewed, "once"
+    for sealed in (before, seal(an_order(a_pdf()), renewed.live)):
+        found = verify(sealed.sealed, [], NOW, own=renewed.own)
+        assert (found["result"], found["issuedHere"]) == ("valid", True)
+
+
+def test_a_running_program_renews_the_old_profile_by_itself(tmp_path: Path) -> None:
+    load(tmp_path)
+    keyring = Keyring(tmp_path, "Acme Ltd", NOW, None)
+    with_old_profile(tmp_path)
+    before, after = keyring.refresh(NOW)
+    assert after.live.certificate_der != before.live.certificate_der
+    assert keyring.history()[0].deed == "renewed"
+
+
+def test_an_old_profile_is_kept_in_use_where_the_authority_is_away_and_its_key_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    with_old_profile(tmp_path)
+    (tmp_path / "authority.key").rename(tmp_path / "elsewhere")
+    asking = load(tmp_path)
+    assert asking.live.certificate_der == old_seal(tmp_path).certificate_der and not asking.warnings
+    [notice] = asking.notices
+    assert notice.brief == "some readers of PDFs refuse the seal certificate"
+    assert "authority.key is not there; put it back from where it is kept" in notice.sentence
+    (tmp_path / "elsewhere").rename(tmp_path / "authority.key")
+    assert not load(tmp_path).notices
+
+
+# ---------- other programs ----------
+
+
+def ran(*command: str | Path) -> str:
+    """What a program prints; it must succeed."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (command, done.stdout, done.stderr)
+    return done.stdout + done.stderr
+
+
+def test_nss_and_openssl_accept_a_seal_by_their_default_rules(tmp_path: Path) -> None:
+    """OpenSSL asks a signer for the purpose smimesign, NSS for that of an e-mail signer."""
+    now = SystemClock().now()  # these programs know no other time
+    made = load(tmp_path / "now", now).live
+    file = seal(an_order(a_pdf(), now=now), made).sealed
+    (tmp_path / "sealed.pdf").write_bytes(file)
+    root, own = tmp_path / "now" / "authority.pem", tmp_path / "now" / "seal.pem"
+    ran("openssl", "verify", "-purpose", "smimesign", "-CAfile", root, own)
+    whole = parts(file)
+    (tmp_path / "cms").write_bytes(ContentInfo.load(whole.cms).dump())
+    (tmp_path / "content").write_bytes(whole.before + whole.behind)
+    ran(
+        *("openssl", "cms", "-verify", "-binary", "-inform", "DER", "-in", tmp_path / "cms"),
+        *("-content", tmp_path / "content", "-CAfile", root, "-out", tmp_path / "out"),
+    )
+    nss = tmp_path / "nss"
+    nss.mkdir()
+    ran("certutil", "-N", "-d", f"sql:{nss}", "--empty-password")
+    ran("certutil", "-A", "-d", f"sql:{nss}", "-n", "root", "-t", "CT,C,C", "-i", root)
+    ran("certutil", "-A", "-d", f"sql:{nss}", "-n", "seal", "-t", ",,", "-i", own)
+    assert "certificate is valid" in ran("certutil", "-V", "-d", f"sql:{nss}", "-n", "seal", "-u", "S")
+    said = ran("pdfsig", "-nssdir", f"sql:{nss}", tmp_path / "sealed.pdf")
+    assert "Signature is Valid" in said and "Certificate is Trusted" in said

@@ -10,6 +10,7 @@ from esign.pdf.seal import seal
 from esign.pdf.verify import verify
 from esign.verifying import show
 from tests.pdf.others import signed_in_loop
+from tests.pdf.proofs import a_list, with_proofs
 from tests.pdf.sealing import a_pdf, an_order, saved
 from tests.pki import NOW, a_seal, an_authority
 
@@ -25,6 +26,16 @@ def test_a_signature_that_cannot_be_read_is_one_line_without_empty_names() -> No
     verdict, _, *told = printed(cut_off)
     assert verdict == "NOT VALID: do not rely on this file."
     assert told == ["  a signature: The signature is damaged and cannot be read."]
+
+
+def test_a_file_is_called_unchanged_only_where_nothing_was_added() -> None:
+    sealed = seal(an_order(a_pdf()), a_seal(ROOT).credential).sealed
+    assert printed(sealed)[0] == "VALID: the file is unchanged since it was signed."
+    verdict, *told = printed(with_proofs(sealed, a_list(ROOT, NOW)))
+    assert verdict == (
+        "VALID: what was signed is unchanged. Only proof was added after it was signed: validation data."
+    )
+    assert not any("file is unchanged" in line for line in told)
 
 
 def test_a_name_in_a_foreign_file_writes_no_verdict_of_its_own() -> None:

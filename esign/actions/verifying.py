@@ -5,10 +5,14 @@ from enum import StrEnum
 
 from esign.actions.documents import Owner
 from esign.core.errors import Problem
+from esign.pdf.turn import STRANGERS, Kind, Turn
 from esign.pdf.verification import Verification
 from esign.runtime import Runtime
 from esign.store import documents, records
 from esign.store.records import Record
+
+# Of processor time for a file that anybody brings. One of 36 MiB with a dozen signatures takes less than two.
+CPU_SECONDS = 5
 
 
 class Match(StrEnum):
@@ -33,12 +37,12 @@ class Finding:
 
 
 async def verify(runtime: Runtime, owner: Owner, file: bytes) -> Verification:
-    """The verdict by the roots of this installation and those it trusts; no more files at once than PDF workers.
+    """Return the verdict by the roots of this installation and those it trusts.
 
     `documentId` only where the very file is the sealed one, or the certificate, of a document of the owner.
-    Raises `file_too_large`, `too_many_pages`, `invalid_file`, `file_encrypted`.
+    Raises `file_too_large`, `too_many_pages`, `invalid_file`, `file_encrypted`, and what the queue refuses with.
     """
-    found = await judge(runtime, file)
+    found = await judge(runtime, file, Turn(Kind.PREVIEW, owner.organisation_id, cpu_seconds=CPU_SECONDS))
     if found["issuedHere"]:
         found["documentId"] = await documents.find_sealed(
             runtime.db, owner.organisation_id, owner.mode, found["sha256"]
@@ -46,13 +50,16 @@ async def verify(runtime: Runtime, owner: Owner, file: bytes) -> Verification:
     return found
 
 
-async def verify_for_anybody(runtime: Runtime, file: bytes, asked: str | None = None) -> Finding:
-    """The same verdict, and what the file is to the document `asked` for; one file at a time, whoever brings it.
+async def verify_for_anybody(
+    runtime: Runtime, file: bytes, asked: str | None = None, *, source: str = "", owner: Owner | None = None
+) -> Finding:
+    """Return the same verdict, and what the file is to the document `asked` for.
 
-    What strangers bring must not keep the seals of documents waiting.
+    Strangers wait behind everybody else, one file at a time for each `source`, their network.
     """
-    async with runtime.pdf.checking:
-        found = await judge(runtime, file)
+    stranger = Turn(Kind.STRANGER, STRANGERS, source)
+    turn = Turn(Kind.PREVIEW, owner.organisation_id, cpu_seconds=CPU_SECONDS) if owner else stranger
+    found = await judge(runtime, file, turn)
     named = found["audit"]["documentId"] if found["issuedHere"] and found["audit"] else None
     document_id = asked or named
     record = await records.find(runtime.db, document_id) if document_id else None
@@ -72,12 +79,12 @@ def match(sha256: str, record: Record | None, same_seal: bool) -> Match:
     return Match.DELETED if record.deleted_at is not None else Match.OTHER_BYTES
 
 
-async def judge(runtime: Runtime, file: bytes) -> Verification:
+async def judge(runtime: Runtime, file: bytes, turn: Turn) -> Verification:
     limits = runtime.config.limits
     if len(file) > limits.file_mib * 2**20:
         raise Problem("file_too_large", f"The file is larger than {limits.file_mib} MiB.")
     roots = (*runtime.trusted, *runtime.roots)
-    found = await runtime.pdf.verify(file, roots, runtime.clock.now(), runtime.own)
+    found = await runtime.pdf.verify(file, roots, runtime.clock.now(), runtime.own, turn=turn)
     if found["pageCount"] > limits.pages:
         raise Problem("too_many_pages", f"The file has more than {limits.pages} pages.")
     return found

@@ -4,14 +4,17 @@ from datetime import datetime, timedelta
 
 from cryptography import x509
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.x509.oid import NameOID, ObjectIdentifier
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID, ObjectIdentifier
 
 from esign.authority.checks import PrivateKey
 
 AUTHORITY_LIFE = timedelta(days=3652)
 SEAL_LIFE = timedelta(days=1096)
 SKEW = timedelta(hours=1)  # a clock set back a little shall not make a new certificate invalid
-DOCUMENT_SIGNING = ObjectIdentifier("1.3.6.1.5.5.7.3.36")
+DOCUMENT_SIGNING = ObjectIdentifier("1.3.6.1.5.5.7.3.36")  # RFC 9336
+# NSS (and poppler with it), OpenSSL's default purpose and Adobe's rules do not know document signing, and refuse a
+# certificate that names it alone. All three accept e-mail protection, the usual purpose of signatures by S/MIME.
+PURPOSES = (DOCUMENT_SIGNING, ExtendedKeyUsageOID.EMAIL_PROTECTION)
 NAME_LIMIT = (
     64  # bytes of a common or organisation name; X.520 counts characters, the certificate library does not
 )
@@ -46,6 +49,15 @@ def organisation_in(certificate: x509.Certificate) -> str:
     return str(certificate.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)[0].value)
 
 
+def has_current_profile(certificate: x509.Certificate) -> bool:
+    """Return whether a seal certificate made here names the purposes that are given today."""
+    try:
+        purposes = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    except x509.ExtensionNotFound:
+        return False
+    return set(PURPOSES) <= set(purposes)
+
+
 def authority_certificate(key: PrivateKey, name: str, at: datetime, number: int = 1) -> x509.Certificate:
     """`number` tells one that follows another from it, which has the same organisation."""
     subject = _subject(name, "Authority" if number == 1 else f"Authority {number}")
@@ -75,7 +87,7 @@ def seal_certificate(
         .not_valid_after(last)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage("digital_signature", "content_commitment"), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([DOCUMENT_SIGNING]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage(PURPOSES), critical=False)
         .add_extension(identifier, critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(above), critical=False)
         .sign(issuer_key, SHA256())

@@ -25,6 +25,7 @@ from esign.authority import files
 from esign.authority.certificates import (
     SEAL_LIFE,
     authority_certificate,
+    has_current_profile,
     organisation_in,
     seal_certificate,
 )
@@ -117,7 +118,7 @@ class Folder:
         if not self.numbers("seal"):
             self.make()
             return None
-        if not (self._ends_soon() or self._needs_authority()):
+        if not (self._is_due() or self._needs_authority()):
             return None
         key = self.path("authority", self.in_use("authority"), "key")
         try:
@@ -127,9 +128,16 @@ class Folder:
             problem = f"{key} is not there; put it back from where it is kept."
         except AuthorityError as error:
             problem = str(error)
-        return problem if self._ends_soon() else None
+        return problem if self._is_due() else None
 
-    def _ends_soon(self) -> bool:
+    def _is_due(self) -> bool:
+        """Return whether the seal ends soon, or is of a profile that some readers of PDFs refuse."""
+        return self.ends_soon() or not self.has_current_profile()
+
+    def has_current_profile(self) -> bool:
+        return has_current_profile(self.seal())
+
+    def ends_soon(self) -> bool:
         return ends_before(self.seal(), self.at + RENEW_BEFORE)
 
     def _needs_authority(self) -> bool:
@@ -140,7 +148,7 @@ class Folder:
         """What is due; the seal that was in use, and its authority, stay where they are."""
         if self._needs_authority():
             self._add_authority(organisation_in(self.authority()))
-        if self._ends_soon():
+        if self._is_due():
             seal = self.seal()
             self._add_seal(organisation_in(seal), self._authority_for_next(seal))
 

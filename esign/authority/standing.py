@@ -99,14 +99,24 @@ def _brought(material: Material, at: datetime, source: Source) -> Standing:
 def _made(folder: Folder) -> Standing:
     hindrance = folder.settle()
     late, following = folder.late(hindrance), folder.following()
-    ends = f"{folder.seal().not_valid_after_utc:%Y-%m-%d}"
-    sentence = f"The seal certificate ends on {ends} and cannot be renewed: {hindrance}"
-    ending = Notice(ENDING, sentence) if hindrance else None
+    hindered = _hindered(folder, hindrance) if hindrance else None
     return Standing(
         folder.credential(),
         late,
-        tuple(one for one in (ending, folder.succession()) if one and not late),
+        tuple(one for one in (hindered, folder.succession()) if one and not late),
         following.public_bytes(Encoding.DER) if following else None,
+    )
+
+
+def _hindered(folder: Folder, hindrance: str) -> Notice:
+    """Say what is not renewed, and why."""
+    if folder.ends_soon():
+        ends = f"{folder.seal().not_valid_after_utc:%Y-%m-%d}"
+        return Notice(ENDING, f"The seal certificate ends on {ends} and cannot be renewed: {hindrance}")
+    return Notice(
+        "some readers of PDFs refuse the seal certificate",
+        "The seal certificate names document signing as its only purpose, which some readers of PDFs (NSS, OpenSSL,"
+        f" Adobe) do not accept; esign would renew it, and cannot: {hindrance}",
     )
 
 

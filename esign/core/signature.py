@@ -1,10 +1,11 @@
 """The signature of a webhook delivery, as any Standard Webhooks receiver checks it (contract 5)."""
 
 import base64
-import binascii
 import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
+
+from esign.core.strict_base64 import require_canonical
 
 PREFIX = "whsec_"
 USER_AGENT = "esign-webhooks/1"
@@ -32,6 +33,7 @@ def _key(secret: str) -> bytes:
     if not secret.startswith(PREFIX):
         raise ValueError(f"a webhook secret starts with {PREFIX}")
     try:
+        require_canonical(secret.removeprefix(PREFIX))
         return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise ValueError("a webhook secret is base64 after its prefix") from error

@@ -1,14 +1,16 @@
 """What speaks for certificates besides their dates: who is trusted, and proofs of revocation in the file or fetched."""
 
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from asn1crypto import cms, crl, ocsp, x509
+from pyhanko.pdf_utils import generic
 from pyhanko.pdf_utils.misc import PdfError
-from pyhanko.pdf_utils.reader import PdfFileReader
+from pyhanko.pdf_utils.reader import HistoricalResolver, PdfFileReader
 from pyhanko_certvalidator import ValidationContext
 
 # What a damaged or hostile signature makes the parsers raise: a verdict on that signature, no failure of ours.
@@ -23,9 +25,19 @@ BROKEN = (
     NotImplementedError,
     OverflowError,
     RecursionError,
+    zlib.error,
 )
+# Of these, what says nothing about the signature: a library gave up on what it does not know.
+GAVE_UP = (AssertionError, NotImplementedError, RecursionError)
 Proof: TypeAlias = crl.CertificateList | ocsp.OCSPResponse
 MOST = 200  # certificates, and proofs, of one file; no honest one has so many
+
+
+class Stored(NamedTuple):
+    """What a document's store of validation data (DSS) holds that can be read; anything else proves nothing."""
+
+    certificates: tuple[x509.Certificate, ...]
+    proofs: tuple[Proof, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +67,23 @@ def gather(
     fetched: Sequence[bytes] | None,
 ) -> Evidence:
     """All that lies in the file, and what was fetched; what is damaged proves nothing and is left out."""
-    kept = [*_streams(reader, "/OCSPs", ocsp.OCSPResponse), *_streams(reader, "/CRLs", crl.CertificateList)]
+    kept = stored(reader)
     inside = [proof for data in signed for proof in _of_signature(data)]
     return Evidence(
         tuple(x509.Certificate.load(root) for root in dict.fromkeys(roots)),
-        tuple(_streams(reader, "/Certs", x509.Certificate)),
-        (*_read(fetched or ()), *kept[:MOST], *inside[:MOST]),
+        kept.certificates,
+        (*_read(fetched or ()), *kept.proofs, *inside[:MOST]),
         fetched is not None,
     )
+
+
+def stored(handler: PdfFileReader | HistoricalResolver) -> Stored:
+    """Read the store of a file, or of one of its revisions."""
+    proofs = [
+        *_streams(handler, "/OCSPs", ocsp.OCSPResponse),
+        *_streams(handler, "/CRLs", crl.CertificateList),
+    ]
+    return Stored(tuple(_streams(handler, "/Certs", x509.Certificate)), tuple(proofs[:MOST]))
 
 
 def _read(proofs: Iterable[bytes]) -> Iterator[Proof]:
@@ -79,15 +100,26 @@ def _read(proofs: Iterable[bytes]) -> Iterator[Proof]:
                 yield listed
 
 
-def _streams(reader: PdfFileReader, name: str, kind: Any) -> Iterator[Any]:
-    """The entries of the document's store of validation data (DSS)."""
+def _streams(handler: PdfFileReader | HistoricalResolver, name: str, kind: Any) -> Iterator[Any]:
+    """Yield the readable entries of one list of the store."""
+
+    def at(holder: Any, key: str) -> Any:
+        return resolved(holder.raw_get(key))
+
+    def resolved(item: Any) -> Any:
+        # Its own get_object() would give the newest, not that of the revision.
+        return handler.get_object(item.reference) if isinstance(item, generic.IndirectObject) else item
+
     try:
-        entries = list(reader.root["/DSS"][name])[:MOST]
+        store = at(handler.root, "/DSS")
+        if name not in store:
+            return
+        entries = list(at(store, name))[:MOST]
     except BROKEN:
         return
     for entry in entries:
         try:
-            found = kind.load(entry.get_object().data)
+            found = kind.load(resolved(entry).data, strict=True)
             bytes(
                 found.dump(force=kind is x509.Certificate)
             )  # asn1crypto complains only when it has to parse

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from asn1crypto import x509
+from pyhanko.pdf_utils import generic
 from pyhanko.pdf_utils.reader import PdfFileReader
 from pyhanko.sign.fields import enumerate_sig_fields
 from pyhanko.sign.validation import EmbeddedPdfSignature, validate_pdf_signature
@@ -19,14 +20,19 @@ from pyhanko.sign.validation.status import TimestampSignatureStatus
 from pyhanko_certvalidator.path import ValidationPath
 
 from esign.core.credential import TEST_MARK
-from esign.pdf import evidence, head, levels, place, reasons, revocation, stamps, trail
-from esign.pdf.evidence import BROKEN, Evidence
+from esign.pdf import additions, changes, evidence, head, levels, place, reasons, revocation, stamps, trail
+from esign.pdf.evidence import BROKEN, GAVE_UP, Evidence
 from esign.pdf.naming import certificate_of, moment_of, name
 from esign.pdf.reasons import Finding
 from esign.pdf.stamps import Stamp
 from esign.pdf.verification import (
+    MOST_SIGNATURES,
     OF_A_TEST,
+    PROOF_ADDED,
+    STRIPPED,
+    TOO_MANY,
     TRAIL,
+    UNJUDGED,
     UNREADABLE,
     AuditHead,
     Result,
@@ -34,6 +40,7 @@ from esign.pdf.verification import (
     Timestamp,
 )
 
+WITH_STAMP = ("B-T", "B-LT", "B-LTA")
 USAGE = KeyUsageConstraints(key_usage={"digital_signature", "non_repudiation"})
 
 
@@ -90,7 +97,10 @@ def _found(
     stamp, trusted = _stamp(embedded, proofs, archived or now)
     times = [time for time in (archived, stamp.timestamp if stamp and trusted else None) if time is not None]
     at = min(times, default=now)
-    status = validate_pdf_signature(embedded, proofs.at(at), key_usage_settings=USAGE)
+    status = validate_pdf_signature(
+        embedded, proofs.at(at), diff_policy=changes.POLICY, key_usage_settings=USAGE
+    )
+    fits = place.fits(embedded)
     return Finding(
         embedded,
         status,
@@ -98,9 +108,11 @@ def _found(
         tuple(stamped),
         at,
         bool(times),
-        place.fits(embedded),
+        fits,
         revocation.standing(status.validation_path, at, proofs),
         proofs.asked,
+        additions.judge_additions(embedded, status, fits),
+        place.is_padded(embedded) or any(stamp.padded for stamp in stamped),
     ), trusted
 
 
@@ -116,11 +128,16 @@ def _judged(
     status, anchor, certificate = finding.status, finding.anchor, finding.certificate
     signer = name(certificate.subject)
     against, doubts = reasons.against(finding), reasons.doubts(finding)
-    said = head.Said(None, None) if against else head.read(embedded)
+    said = head.Said(None, None, None) if against else head.read(embedded)
+    if said.made in WITH_STAMP and finding.stamp is None:
+        doubts.append(STRIPPED)
     vouched = _vouched(embedded, said.head)
     if vouched is False:
         against.append(TRAIL)
     notes = [OF_A_TEST] if TEST_MARK in signer else []
+    added = finding.proof_added
+    if added and not against:
+        notes.append(PROOF_ADDED[added])
     told: Signature = {
         "fieldName": str(embedded.field_name),
         "signerName": signer,
@@ -134,6 +151,7 @@ def _judged(
         "revocation": finding.standing.state,
         "coverage": reasons.COVERAGE[status.coverage] if finding.fits else "unclear",
         "modification": finding.modification,
+        "additions": list(added),
         "timestamp": _timestamp(finding.stamp, stamp_trusted),
         "level": levels.level(finding, proofs),
         "levelAsked": said.asked,
@@ -154,7 +172,15 @@ def _vouched(embedded: EmbeddedPdfSignature, found: AuditHead | None) -> AuditHe
 
 
 def unreadable(field_name: str) -> Judged:
-    told: Signature = {
+    return Judged("invalid", _nothing_of(field_name, UNREADABLE))
+
+
+def unjudged(field_name: str, reason: str) -> Judged:
+    return Judged("indeterminate", _nothing_of(field_name, reason))
+
+
+def _nothing_of(field_name: str, reason: str) -> Signature:
+    return {
         "fieldName": field_name,
         "signerName": "",
         "signedAt": None,
@@ -165,13 +191,13 @@ def unreadable(field_name: str) -> Judged:
         "revocation": "not_checked",
         "coverage": "unclear",
         "modification": "other",
+        "additions": [],
         "timestamp": None,
         "level": None,
         "levelAsked": None,
         "certificate": None,
-        "reasons": [UNREADABLE],
+        "reasons": [reason],
     }
-    return Judged("invalid", told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,15 +220,38 @@ def _opened(file: bytes) -> Iterator[PdfFileReader]:
         yield reader
 
 
-def _embedded(reader: PdfFileReader) -> list[tuple[str, EmbeddedPdfSignature | None]]:
-    """Each filled signature field; None for what cannot be read."""
-    found: list[tuple[str, EmbeddedPdfSignature | None]] = []
-    for field, _, reference in enumerate_sig_fields(reader, filled_status=True):
-        try:
-            found.append((str(field), EmbeddedPdfSignature(reader, reference.get_object(), field)))
-        except BROKEN:
-            found.append((str(field), None))
-    return found
+def _embedded(reader: PdfFileReader) -> Iterator[tuple[str, EmbeddedPdfSignature | Judged]]:
+    """Yield each signature once, with the first field that names it, or what is said instead of judging it.
+
+    Any number of fields can name one signature, and each judgement can take a pass over the whole file.
+    """
+    seen: set[object] = set()
+    for path, _, reference in enumerate_sig_fields(reader, filled_status=True):
+        field, value = str(path), _value(reference)
+        if value in seen:
+            continue
+        if len(seen) == MOST_SIGNATURES:
+            yield field, unjudged(field, TOO_MANY)
+            return
+        seen.add(value)
+        yield field, _read(reader, field, reference.get_object())
+
+
+def _value(field: generic.IndirectObject) -> object:
+    """Return what tells the value of a field from that of another: its number, or that of the field that holds it."""
+    value = field.get_object().raw_get("/V")  # type: ignore[no-untyped-call]  # pyHanko leaves it without types
+    return value.reference if isinstance(value, generic.IndirectObject) else field.reference
+
+
+def _read(reader: PdfFileReader, name: str, field: generic.DictionaryObject) -> EmbeddedPdfSignature | Judged:
+    if not isinstance(field["/V"], generic.DictionaryObject):
+        return unreadable(name)
+    try:
+        return EmbeddedPdfSignature(reader, field, name)
+    except GAVE_UP:
+        return unjudged(name, UNJUDGED)
+    except BROKEN:
+        return unreadable(name)
 
 
 def judgements(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
@@ -212,8 +261,8 @@ def judgements(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
 
 
 def _judgements(reader: PdfFileReader, case: Case) -> tuple[list[Judged], list[Stamp]]:
-    found = _embedded(reader)
-    readable = [embedded for _, embedded in found if embedded is not None]
+    found = list(_embedded(reader))
+    readable = [one for _, one in found if not isinstance(one, Judged)]
     kept = [embedded for embedded in readable if embedded.sig_object_type == "/DocTimeStamp"]
     signed = [embedded.signed_data for embedded in readable]
     authorities = [one for one in case.own if x509.Certificate.load(one).ca]
@@ -221,12 +270,14 @@ def _judgements(reader: PdfFileReader, case: Case) -> tuple[list[Judged], list[S
     stamped = stamps.judged(kept, proofs, case.now)
     ours = frozenset(hashlib.sha256(root).digest() for root in case.own)
     judged: list[Judged] = []
-    for field, embedded in found:
-        if embedded is None:
-            judged.append(unreadable(field))
-        elif embedded not in kept:
+    for field, one in found:
+        if isinstance(one, Judged):
+            judged.append(one)
+        elif one not in kept:
             try:
-                judged.append(_judged(embedded, proofs, stamped, case.now, ours))
+                judged.append(_judged(one, proofs, stamped, case.now, ours))
+            except GAVE_UP:
+                judged.append(unjudged(field, UNJUDGED))
             except BROKEN:
                 judged.append(unreadable(field))
     return judged, stamped

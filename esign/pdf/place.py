@@ -8,6 +8,7 @@ import re
 from binascii import unhexlify
 from typing import BinaryIO
 
+from asn1crypto import parser
 from pyhanko.sign.validation import EmbeddedPdfSignature
 
 HEX = re.compile(rb"<([0-9A-Fa-f]*)>")
@@ -29,6 +30,15 @@ def fits(embedded: EmbeddedPdfSignature) -> bool:
         return False
     dictionary = _read(stream, start, before)
     return b"endobj" not in dictionary and BEFORE.search(dictionary) is not None
+
+
+def is_padded(embedded: EmbeddedPdfSignature) -> bool:
+    """Return whether anything but zeros follows the signature (DER or BER) in the space reserved for it."""
+    try:
+        length = parser.peek(embedded.pkcs7_content)
+    except ValueError:
+        return True
+    return any(embedded.pkcs7_content[length:])
 
 
 def _start(embedded: EmbeddedPdfSignature) -> int | None:

@@ -10,7 +10,8 @@ from pyhanko.sign.fields import enumerate_sig_fields
 from pyhanko.sign.validation import EmbeddedPdfSignature, PdfSignatureStatus, SignatureCoverageLevel
 from pyhanko.sign.validation.status import TimestampSignatureStatus
 
-from esign.pdf import revocation, second
+from esign.pdf import revocation
+from esign.pdf.additions import Additions
 from esign.pdf.naming import name
 from esign.pdf.revocation import Standing
 from esign.pdf.stamps import Stamp
@@ -21,9 +22,14 @@ from esign.pdf.verification import (
     DAMAGED_STAMP,
     EXPIRED,
     MISMATCH,
+    NOT_COMPARED,
     OUTSIDE,
+    PADDED,
     REVOKED,
     TOO_EARLY,
+    UNJUDGED_ARCHIVE,
+    UNRECOGNISED,
+    Addition,
     Coverage,
     Modification,
 )
@@ -53,7 +59,9 @@ class Finding:
     """What was found out about one signature.
 
     `at`: as of when its certificate is judged, which is now where no trusted time stamp proves an earlier time;
-    `fits`: it stands where its byte range says; `asked`: the sources of revocation were asked.
+    `fits`: it stands where its byte range says; `asked`: the sources of revocation were asked; `additions`: what
+    stands behind the revision that it covers; `padded`: behind it, or behind a time stamp over the document, stands
+    something else than zeros.
     """
 
     embedded: EmbeddedPdfSignature
@@ -65,6 +73,8 @@ class Finding:
     fits: bool
     standing: Standing
     asked: bool
+    additions: Additions | None = None
+    padded: bool = False
 
     @property
     def certificate(self) -> x509.Certificate:
@@ -72,7 +82,16 @@ class Finding:
 
     @property
     def modification(self) -> Modification:
+        if self.additions is not None and self.additions.is_proof:
+            return "lta_updates"
+        if self.additions is not None and self.status.modification_level is ModificationLevel.LTA_UPDATES:
+            return "other"  # pyHanko takes it for proof, the strict grammar does not
         return MODIFICATION.get(self.status.modification_level, "other")
+
+    @property
+    def proof_added(self) -> tuple[Addition, ...]:
+        """The kinds of proof behind what was signed, where there is nothing else."""
+        return self.additions.tail.additions if self.additions is not None and self.additions.is_proof else ()
 
     @property
     def stamp_holds(self) -> bool:
@@ -111,8 +130,17 @@ def doubts(finding: Finding) -> list[str]:
         )
     if finding.stamp is not None and not finding.stamp_holds:
         reasons.append(DAMAGED_STAMP)
-    if not all(stamp.whole for stamp in finding.stamps):
+    if not all(stamp.whole or not stamp.judged for stamp in finding.stamps):
         reasons.append(DAMAGED_ARCHIVE)
+    if finding.additions is not None:
+        if finding.additions.assumed:
+            reasons.append(UNRECOGNISED)
+        elif finding.additions.is_proof and finding.additions.alike is None:
+            reasons.append(NOT_COMPARED)
+    if not all(stamp.judged for stamp in finding.stamps):
+        reasons.append(UNJUDGED_ARCHIVE)
+    if finding.padded:
+        reasons.append(PADDED)
     return [*reasons, *_of_certificate(finding)]
 
 
@@ -166,18 +194,28 @@ def _distrust(finding: Finding) -> str:
 
 def _added(finding: Finding) -> str | None:
     """What speaks against the bytes around the signature; None if there are none, or only validation data."""
-    status, modification = finding.status, finding.modification
+    status = finding.status
     if not finding.fits:
         return OUTSIDE
     if status.coverage is SignatureCoverageLevel.ENTIRE_FILE:
         return None
     if status.coverage is not SignatureCoverageLevel.ENTIRE_REVISION:
         return OUTSIDE
-    allowed = modification in ("lta_updates", "form_filling") and bool(status.docmdp_ok)
+    additions = finding.additions
+    if additions is not None and additions.is_proof:
+        stamped = _stamped_only(finding) and additions.tail.stamps <= {
+            s.field for s in finding.stamps if s.whole
+        }
+        return None if stamped and additions.alike is not False else ADDED
+    level = status.modification_level
+    allowed = level in (ModificationLevel.LTA_UPDATES, ModificationLevel.FORM_FILLING) and bool(
+        status.docmdp_ok
+    )
     if not allowed or not _ends_cleanly(finding.embedded):
         return ADDED
-    archived = modification != "lta_updates" or (_stamped_only(finding) and _read_alike(finding.embedded))
-    return None if archived else ADDED
+    if level is ModificationLevel.FORM_FILLING:
+        return None
+    return None if additions is not None and additions.assumed and _stamped_only(finding) else ADDED
 
 
 def _stamped_only(finding: Finding) -> bool:
@@ -187,13 +225,6 @@ def _stamped_only(finding: Finding) -> bool:
     known = {name for name, _, _ in enumerate_sig_fields(signed)}
     later = {str(name) for name, _, _ in enumerate_sig_fields(embedded.reader) if name not in known}
     return later <= {stamp.field for stamp in finding.stamps if stamp.whole}
-
-
-def _read_alike(embedded: EmbeddedPdfSignature) -> bool:
-    """Whether readers that find their way through the file differently find the same pages."""
-    _, _, behind, length = embedded.byte_range
-    embedded.reader.stream.seek(0)
-    return second.agrees(embedded.reader.stream.read(), int(behind) + int(length))
 
 
 def _ends_cleanly(embedded: EmbeddedPdfSignature) -> bool:

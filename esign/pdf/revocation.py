@@ -70,6 +70,19 @@ async def _one(
     return Standing("not_revoked") if good else UNKNOWN
 
 
+def is_genuine(proof: Proof, certificate: x509.Certificate, path: ValidationPath, evidence: Evidence) -> bool:
+    """Return whether the proof speaks of the certificate and is signed by whoever may."""
+    for since, _ in times(proof, certificate):
+        try:
+            asyncio.run(_hear(proof, certificate, path, since, evidence))
+        except RevokedError:
+            return True
+        except SAYS_NOTHING:
+            continue
+        return True
+    return False
+
+
 def times(proof: Proof, certificate: x509.Certificate) -> Iterator[tuple[datetime, datetime | None]]:
     """From when until when the proof speaks, if it is about this certificate at all."""
     try:

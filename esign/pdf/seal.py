@@ -127,7 +127,7 @@ def prepare(
     with io.BytesIO(pdf) as file, Tail(len(pdf)) as tail:
         writer = Writer(file)
         if head is not None:
-            state(writer, head, asked)
+            state(writer, head, asked, made="B-T" if room else "B-B")
         if attached is not None:
             trail.attach(writer, attached, now)
         first, last = _reserve(writer, tail, key, now, reason, 2 * (len(key.certificates) + SLACK + room))

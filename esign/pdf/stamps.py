@@ -5,21 +5,24 @@ outlives its certificates (ETSI EN 319 102-1, 5.6).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pyhanko.sign.validation import EmbeddedPdfSignature, SignatureCoverageLevel, validate_pdf_timestamp
 from pyhanko_certvalidator.path import ValidationPath
 
 from esign.pdf import place, revocation
-from esign.pdf.evidence import BROKEN, Evidence
+from esign.pdf.evidence import BROKEN, GAVE_UP, Evidence
 from esign.pdf.naming import moment_of, name
 from esign.pdf.verification import DocumentTimestamp
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """`revision`: which one it was added in, and so covers; `whole`: unharmed, whoever made it."""
+    """`revision`: which one it was added in, and so covers; `whole`: unharmed, whoever made it.
+
+    `judged`: false where the program could not check it; `padded`: see `place.is_padded`.
+    """
 
     field: str
     revision: int
@@ -27,6 +30,8 @@ class Stamp:
     proves: datetime | None
     told: DocumentTimestamp
     path: ValidationPath | None = None
+    judged: bool = True
+    padded: bool = False
 
 
 def judged(embedded: Iterable[EmbeddedPdfSignature], evidence: Evidence, now: datetime) -> list[Stamp]:
@@ -58,8 +63,16 @@ def _judged(embedded: EmbeddedPdfSignature, evidence: Evidence, at: datetime) ->
         }
         proves = status.timestamp if trusted else None
         return Stamp(
-            str(embedded.field_name), embedded.signed_revision, whole, proves, told, status.validation_path
+            str(embedded.field_name),
+            embedded.signed_revision,
+            whole,
+            proves,
+            told,
+            status.validation_path,
+            padded=place.is_padded(embedded),
         )
+    except GAVE_UP:
+        return replace(broken(str(embedded.field_name), embedded.signed_revision), judged=False)
     except BROKEN:
         return broken(str(embedded.field_name), embedded.signed_revision)
 

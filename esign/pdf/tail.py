@@ -28,7 +28,14 @@ class Writer(IncrementalPdfFileWriter):
         pass
 
     def _write_header(self, stream: Tail) -> None:
-        """Where the library would copy the file."""
+        """Begin a line where the library would copy the file.
+
+        Typst ends a file without a line break; an object behind `%%EOF` on the same line breaks PDF/A (ISO 19005-3,
+        6.1.9).
+        """
+        self.input_stream.seek(-1, io.SEEK_END)
+        if self.input_stream.read(1) not in (b"\n", b"\r"):
+            stream.write(b"\n")
 
     def find_page_for_modification(self, page_ix: int) -> tuple[IndirectObject, None]:
         """The last page, whichever is asked for: it is one of ours. The library would read all pages on the way."""

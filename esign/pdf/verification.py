@@ -1,11 +1,13 @@
 """The shape of a verification, as the contract gives it to clients (3.5): plain values, no PDF library."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 Result = Literal["valid", "invalid", "indeterminate", "unsigned"]
 Coverage = Literal["entire_file", "entire_revision", "contiguous", "unclear"]
 Modification = Literal["none", "lta_updates", "form_filling", "annotations", "other"]
+Addition = Literal["validation_data", "document_timestamp"]
 Revocation = Literal["not_revoked", "revoked", "not_checked"]
 
 LEVELS = ("B-B", "B-T", "B-LT", "B-LTA")  # each has what those before it have
@@ -15,15 +17,40 @@ CHANGED = "The document was changed after it was signed."
 MISMATCH = "The signature is damaged: it does not match the certificate it names."
 OUTSIDE = "The signature does not cover the whole file: something stands outside of it."
 ADDED = "Something was added to the file after it was signed that the signature does not allow."
+UNRECOGNISED = (
+    "Something was added to the file after it was signed that is not known to be proof and nothing else."
+)
+NOT_COMPARED = (
+    "Proof was added after it was signed, and its pages take too long to compare with those that were signed."
+)
 TRAIL = "The audit trail in the file does not lead to the entry that the seal names."
 TOO_EARLY = "A time stamp proves that it was signed before its certificate was valid."
 UNREADABLE = "The signature is damaged and cannot be read."
+MOST_SIGNATURES = 50  # of one file that are judged; each can take a pass over the whole file
+UNJUDGED = (
+    "This program cannot check the signature, and says nothing about whether it is genuine; try another one."
+)
+TOO_MANY = f"The file has more than {MOST_SIGNATURES} signatures; from this one on they were not checked."
+UNCHECKED = (UNJUDGED, TOO_MANY)
+STRIPPED = "The time stamp that it was sealed with was removed from the file."
+PADDED = "Something other than zeros stands in the space left behind a signature or time stamp, and nobody signed it."
+ALTERED = (STRIPPED, PADDED)
 AGAINST = (CHANGED, MISMATCH, OUTSIDE, ADDED, TRAIL, TOO_EARLY, UNREADABLE)
 DAMAGED_STAMP = "Its time stamp is damaged, and proves no time."
 DAMAGED_ARCHIVE = "A time stamp over the whole document is damaged."
+UNJUDGED_ARCHIVE = "This program cannot check a time stamp over the whole document; it proves no time here."
 EXPIRED = "The certificate expired on"  # how two of the doubts begin
 REVOKED = "was revoked on"
 OF_A_TEST = "Sealed with a test certificate: no legal effect."
+# What was added, where it is proof alone: notes that leave a signature valid.
+PROOF_ADDED: Mapping[tuple[Addition, ...], str] = {
+    ("validation_data",): "Only proof was added after it was signed: validation data.",
+    ("document_timestamp",): "Only proof was added after it was signed: a document time stamp.",
+    ("validation_data", "document_timestamp"): (
+        "Only proof was added after it was signed: validation data and a document time stamp."
+    ),
+}
+NOTES = frozenset((OF_A_TEST, *PROOF_ADDED.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +92,10 @@ class DocumentTimestamp(TypedDict):
 
 
 class Signature(TypedDict):
-    """`levelAsked`: what a seal of esign says that it was asked to be; None where it says nothing."""
+    """`additions`: the proof that was added behind what it covers, where nothing else was.
+
+    `levelAsked`: what a seal of esign says that it was asked to be; None where it says nothing.
+    """
 
     fieldName: str
     signerName: str
@@ -77,6 +107,7 @@ class Signature(TypedDict):
     revocation: Revocation
     coverage: Coverage
     modification: Modification
+    additions: list[Addition]
     timestamp: Timestamp | None
     level: str | None
     levelAsked: str | None
@@ -85,7 +116,9 @@ class Signature(TypedDict):
 
 
 def is_missed(signature: Signature) -> bool:
-    """Whether a higher level was asked for than it has."""
+    """Whether a higher level was asked for than it has, and was not taken away later."""
+    if STRIPPED in signature["reasons"]:
+        return False
     level, asked = signature["level"], signature["levelAsked"]
     return level is not None and asked is not None and LEVELS.index(level) < LEVELS.index(asked)
 
@@ -103,7 +136,11 @@ class AuditHead(TypedDict):
 
 
 class Verification(TypedDict):
+    """`unchanged`: the file ends where it was signed, and every signed byte of it is as it was."""
+
     result: Result
+    summary: str
+    unchanged: bool
     sha256: str
     pageCount: int
     issuedHere: bool
@@ -111,3 +148,24 @@ class Verification(TypedDict):
     audit: AuditHead | None
     signatures: list[Signature]
     documentTimestamps: list[DocumentTimestamp]
+
+
+def is_unchanged(signatures: Sequence[Signature]) -> bool:
+    """Return whether a signature covers the file to the last byte and holds, and none speaks of a change."""
+    whole = any(one["coverage"] == "entire_file" and one["intact"] and one["valid"] for one in signatures)
+    return whole and not any(reason in AGAINST for one in signatures for reason in one["reasons"])
+
+
+def summarise(result: Result, signatures: Sequence[Signature]) -> str:
+    """Return one sentence, or two, on the whole file: unchanged, or what was added, or why it is not valid."""
+    reasons = [reason for one in signatures for reason in one["reasons"]]
+    if result == "unsigned":
+        return "There is no signature in this file."
+    if result == "invalid":
+        return f"Do not rely on this file. {next((one for one in reasons if one in AGAINST), UNREADABLE)}"
+    if result == "indeterminate":
+        return f"This file cannot be called valid. {next((one for one in reasons if one not in NOTES), '')}".strip()
+    if is_unchanged(signatures):
+        return "The file is unchanged since it was signed."
+    added = next((one for one in reasons if one in PROOF_ADDED.values()), "")
+    return f"What was signed is unchanged. {added}".strip()

@@ -15,10 +15,10 @@ import pikepdf
 
 from esign.core.errors import Problem
 from esign.core.instant import Instant, to_datetime
-from esign.pdf.evidence import BROKEN
-from esign.pdf.judge import Case, Judged, judgements, unreadable
+from esign.pdf.evidence import BROKEN, GAVE_UP
+from esign.pdf.judge import Case, Judged, judgements, unjudged, unreadable
 from esign.pdf.stamps import Stamp
-from esign.pdf.verification import AuditHead, Result, Verification
+from esign.pdf.verification import UNJUDGED, AuditHead, Result, Verification, is_unchanged, summarise
 
 LOCKED = "The file is encrypted and cannot be opened here; check its signatures in a PDF reader that has the password."
 WORST: tuple[Result, ...] = ("invalid", "indeterminate", "valid")
@@ -28,6 +28,8 @@ def _all(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
     """The judgements on all signatures; where nothing can be made of the file, one on what is left of them."""
     try:
         return judgements(file, case)
+    except GAVE_UP:
+        return ([unjudged("", UNJUDGED)] if b"/ByteRange" in file else []), []
     except BROKEN:
         return ([unreadable("")] if b"/ByteRange" in file else []), []
 
@@ -73,13 +75,16 @@ def verify(
     judged, stamped = _all(file, Case(roots, own, fetched, to_datetime(now)))
     results = {one.result for one in judged}
     worst: Result = next((result for result in WORST if result in results), "unsigned")
+    told = [one.told for one in judged]
     return {
         "result": worst,
+        "summary": summarise(worst, told),
+        "unchanged": is_unchanged(told),
         "sha256": hashlib.sha256(file).hexdigest(),
         "pageCount": pages,
         "issuedHere": any(one.told["issuedHere"] for one in judged),
         "documentId": None,
         "audit": _head(judged) if worst != "invalid" else None,
-        "signatures": [one.told for one in judged],
+        "signatures": told,
         "documentTimestamps": [stamp.told for stamp in stamped],
     }

@@ -1,14 +1,21 @@
 import base64
 import io
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pikepdf
 import pytest
 import pytest_asyncio
 
+from esign.actions import verifying
+from esign.actions.documents import Owner
 from esign.core.apikey import Scope
 from esign.core.document import Mode
+from esign.core.instant import Instant
+from esign.pdf.turn import Turn
+from esign.pdf.verification import Verification
+from esign.pdf.workers import Ders, Workers
 from tests.api.site import ONE_PAGE, Site, a_config, b64, running, saved
 from tests.factories import an_organisation, store_organisation
 from tests.store.files import stored_bytes
@@ -115,3 +122,36 @@ async def small(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]
     config = a_config(tmp_path_factory.mktemp("small"), file_mib=1, pages=5, verifies_per_minute=0)
     async with running(config) as site:
         yield site
+
+
+class Watching(Workers):
+    """Real workers that note how much processor time a verification may take."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds: list[int | None] = []
+
+    async def verify(
+        self,
+        file: bytes,
+        roots: Ders,
+        now: Instant,
+        own: Ders = (),
+        fetched: Ders | None = None,
+        turn: Turn | None = None,
+    ) -> Verification:
+        self.seconds.append(self._limit(turn or Turn()))
+        return await super().verify(file, roots, now, own, fetched, turn)
+
+
+async def test_a_file_that_anybody_brings_gets_five_seconds_of_processor_time(site: Site) -> None:
+    _, file = await sealed_file(site)
+    workers = Watching()
+    watched = replace(site.runtime, pdf=workers)
+    owner = Owner((await site.ok("GET", "/account"))["organisation"]["id"], Mode.LIVE)
+    try:
+        assert (await verifying.verify(watched, owner, file))["result"] == "valid"
+        assert (await verifying.verify_for_anybody(watched, file)).verification["result"] == "valid"
+    finally:
+        await workers.close()
+    assert workers.seconds == [5, 5]

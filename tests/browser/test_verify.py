@@ -94,7 +94,7 @@ def test_from_the_code_on_the_certificate_page_to_every_verdict(
         ("appointment-14-quay-street (1).pdf", "Changed after it was sealed"),
         ("supplier-framework-osgood.pdf", "Unchanged, but by whom is not proved"),
         ("both.pdf", "Sealed, with later additions"),
-        ("archived.pdf", "Valid: nothing has changed"),
+        ("archived.pdf", "Valid: only proof was added"),
         ("minutes.pdf", "Not sealed"),
     ):
         page.get_by_role("link", name="Verify another").click()

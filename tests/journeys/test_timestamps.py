@@ -42,8 +42,8 @@ async def signed(site: Site, count: int = 1) -> list[str]:
     documents = []
     for _ in range(count):
         await site.work("mail")
-        assert isinstance(site.runtime.clock, FakeClock)
-        site.runtime.clock.advance(seconds=1)
+        assert isinstance(site.runtime.clock.source, FakeClock)
+        site.runtime.clock.source.advance(seconds=1)
         documents.append(await site.api.sent())
         await site.all_sign(documents[-1])
     return documents
@@ -299,7 +299,7 @@ async def test_without_a_time_stamp_it_may_complete_and_says_so_everywhere(
         found = await verify(site, document, tsa.root)
         assert (found["result"], found["signatures"][0]["level"]) == ("valid", "B-B")
         assert found["signatures"][0]["timestamp"] is None
-        words = "level: B-B (B-T was asked for: no authority gave a time stamp)"
+        words = "level: B-B (B-T was asked for, but it has no time stamp)"
         assert words in show(found, as_json=False)
         for variant in ("sealed", "certificate"):
             file = base64.b64encode(await site.api.file(document, variant)).decode()

@@ -12,15 +12,12 @@ from pyhanko.sign.fields import SigFieldSpec, append_signature_field
 from tests.pdf.attacks import Files, dictionary, false_page, numbers, rectangle, stream
 from tests.pdf.others import a_stamper
 
-# Ways to write the table that every reader understands, and ways after which some look for objects themselves.
-CHAINS: dict[str, dict[str, Any]] = {
-    "as usual": {},
+# Ways to write the table after which some readers look for objects themselves, or that nobody needs.
+LOST: dict[str, dict[str, Any]] = {
     "short lines": {"end": b"\n"},
     "long lines": {"end": b"   \n"},
     "of one object": {"size": 1},
     "signed offset": {"back": b"+%d"},
-}
-LOST: dict[str, dict[str, Any]] = {
     "two bytes too early": {"shift": -2},
     "a comment behind its name": {"name": b"xref %x\n"},
     "a comment in front": {"name": b"%x\nxref\n"},

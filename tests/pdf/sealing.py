@@ -94,7 +94,7 @@ def a_recipient(name: str = "Amélie Dubois-Lefèvre", **changes: Any) -> dict[s
         "email": "amelie@example.org",
         "role": "signer",
         "status": "signed",
-        "authentication": {"method": "link", "result": "passed"},
+        "authentication": {"method": "link", "result": "passed", "links": ["email"], "code": None},
         "ip": "203.0.113.7",
         "device": {"browser": "Firefox 132", "system": "Windows"},
         "consent": "v1, 2026-09-01",

@@ -15,7 +15,7 @@ from tests.pdf.attacks import CHANGES, Files, forged, wrapped
 from tests.pdf.forging import moved_gap, updated
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
 from tests.pdf.proofs import a_list, with_proofs
-from tests.pdf.readers import CHAINS, misread, revision, visibly_stamped
+from tests.pdf.readers import misread, visibly_stamped
 from tests.pdf.sealing import a_field, a_pdf, an_order
 from tests.pdf.shadows import around, certified, misled, prepared, shadowed, sneaked
 from tests.pki import NOW, a_seal, an_authority
@@ -108,9 +108,3 @@ def test_a_moved_gap_keeps_every_hash_and_shows_another_page() -> None:
     )
     with pikepdf.open(io.BytesIO(file)) as pdf:
         assert pdf.pages[0].Contents.read_bytes() == b"9 9 400 400 re f"
-
-
-def test_a_table_that_every_reader_understands_may_be_written_in_other_ways() -> None:
-    """What shows that a misread table fails for its page, and not for its looks."""
-    for name, how in CHAINS.items():
-        assert result(revision(SEALED, **how)) == "valid", name

@@ -96,7 +96,10 @@ def test_a_time_stamp_younger_than_the_expiry_proves_nothing() -> None:
     result, signature = judged(late, now=LATER)
     assert (result, signature["reasons"]) == (
         "indeterminate",
-        ["The certificate expired on 2027-01-01, and the time stamp is younger."],
+        [
+            "The certificate expired on 2027-01-01, and the time stamp is younger.",
+            "Only proof was added after it was signed: a document time stamp.",
+        ],
     )
 
 

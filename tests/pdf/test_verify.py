@@ -56,6 +56,7 @@ def test_an_untouched_seal_is_valid_and_told_in_full() -> None:
         "revocation": "not_checked",
         "coverage": "entire_file",
         "modification": "none",
+        "additions": [],
         "timestamp": None,
         "level": "B-B",
         "levelAsked": "B-B",

@@ -65,6 +65,7 @@ class SignatureVerdictReply(Verdict):
     revocation: Literal["not_revoked", "revoked", "not_checked"]
     coverage: Literal["entire_file", "entire_revision", "contiguous", "unclear"]
     modification: Literal["none", "lta_updates", "form_filling", "annotations", "other"]
+    additions: list[Literal["validation_data", "document_timestamp"]]
     timestamp: TimestampReply | None
     level: str | None
     level_asked: str | None
@@ -85,6 +86,8 @@ class VerificationReply(Verdict):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.VERIFICATION]})
 
     result: Literal["valid", "invalid", "indeterminate", "unsigned"]
+    summary: str
+    unchanged: bool
     sha256: str
     page_count: int
     issued_here: bool

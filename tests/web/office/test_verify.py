@@ -17,11 +17,14 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 from esign.core.document import Mode
 from esign.pdf import cms
+from esign.pdf.queue import WAITING_OF_PARTY
 from esign.pdf.seal import sign
+from esign.pdf.turn import STRANGERS, Kind, Turn
 from esign.web.office.verify.page import NOTHING, REFUSED
 from tests.pdf.others import a_stamper, signed, stamped
 from tests.pdf.proofs import a_list, with_proofs
 from tests.pdf.sealing import a_pdf, saved
+from tests.pdf.test_workers import until
 from tests.pki import MADE, NOW, a_seal, an_authority
 from tests.store.files import stored_bytes
 from tests.web.office.visitor import Office, Page, an_office
@@ -229,8 +232,9 @@ async def test_of_several_seals_the_worst_decides_and_each_is_shown(office: Offi
 
 async def test_an_archive_time_stamp_is_told_apart_from_a_change(office: Office, ours: Sealed) -> None:
     page = await verified(office, await stamped(ours.file), document=ours.id)
-    assert page.title == "Valid: nothing has changed"
-    assert "with nothing but proof for later added since" in page.said and "byte for byte" not in page.said
+    assert page.title == "Valid: only proof was added"
+    assert "Added since, and nothing else: a time stamp over the whole file" in page.said
+    assert "byte for byte" not in page.said and "has not changed" not in page.said
     assert "This carries the seal of that document, but is not the same file" in page.said
 
 
@@ -276,7 +280,7 @@ async def test_a_seal_of_a_trusted_authority_is_valid_with_its_proved_time(trust
 async def test_time_stamps_over_the_whole_file_are_told_apart(trusting: Office) -> None:
     proved = with_proofs(await foreign(stamper=a_stamper()), a_list(FOREIGN, NOW))
     page = await verified(trusting, await stamped(proved))
-    assert page.title == "Valid: nothing has changed"
+    assert page.title == "Valid: only proof was added"
     assert "The whole file existed on" in page.said and "B-LTA, with archive time stamp" in page.said
 
 
@@ -285,7 +289,7 @@ async def test_a_revoked_certificate_is_told_first(trusting: Office) -> None:
     file = await signed(a_pdf(), issued, "Signature1")
     told = a_list(FOREIGN, NOW, {issued.certificate.serial_number: NOW - 5})
     page = await verified(trusting, with_proofs(file, told))
-    assert page.title == "Unchanged, but its certificate was revoked"
+    assert page.title == "Only proof added, but its certificate was revoked"
     assert "was revoked on 2026-11-20" in page.said and "Certificate trusted" not in page.said
 
 
@@ -337,14 +341,29 @@ async def test_more_than_a_few_files_a_minute_from_one_address_must_wait(tmp_pat
         assert (await verified(office, a_pdf())).status == 200
 
 
-async def test_one_stranger_s_file_at_a_time_is_judged(office: Office) -> None:
+async def test_strangers_are_judged_one_at_a_time_and_leave_a_worker_to_everybody_else(
+    office: Office,
+) -> None:
     pdf = office.runtime.pdf
-    async with pdf.checking:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.3):
-                await verified(office, a_pdf())
-        assert (await pdf.verify(a_pdf(), (), NOW))["result"] == "unsigned", "seals find a worker meanwhile"
-    assert (await verified(office, a_pdf())).status == 200
+    async with pdf.queue.place(Turn(Kind.STRANGER, STRANGERS, "192.0.2.7")):
+        waiting = asyncio.create_task(verified(office, a_pdf()))
+        await until(lambda: pdf.queue.waiting)
+        assert (await pdf.verify(a_pdf(), (), NOW))["result"] == "unsigned"
+        assert [turn.source for turn in pdf.queue.waiting] == ["127.0.0.1"]
+    assert (await waiting).status == 200
+
+
+async def test_strangers_who_find_no_room_read_when_to_come_again(office: Office) -> None:
+    pdf = office.runtime.pdf
+    async with pdf.queue.place(Turn(Kind.STRANGER, STRANGERS, "192.0.2.7")):
+        flood = [
+            asyncio.create_task(verified(office, a_pdf())) for _ in range(WAITING_OF_PARTY[Kind.STRANGER])
+        ]
+        await until(lambda: len(pdf.queue.waiting) == len(flood))
+        page = await verified(office, a_pdf())
+    assert (page.status, 1 <= int(page.headers["Retry-After"]) <= 60) == (429, True)
+    assert "send it again in a little while" in page.said and 'name="file"' in page.text
+    assert {(await each).status for each in flood} == {200}
 
 
 # ---------- hostile and secret ----------

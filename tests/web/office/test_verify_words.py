@@ -11,12 +11,18 @@ from esign.pdf.verification import (
     CHANGED,
     MISMATCH,
     OUTSIDE,
+    PADDED,
+    STRIPPED,
     TOO_EARLY,
+    TOO_MANY,
     TRAIL,
+    UNJUDGED,
     UNREADABLE,
     Result,
     Signature,
     Verification,
+    is_unchanged,
+    summarise,
 )
 from esign.web.office.verify.seals import seal
 from esign.web.office.verify.texts import printable, size
@@ -35,6 +41,7 @@ def a_signature(**changes: Any) -> Signature:
         "revocation": "not_checked",
         "coverage": "entire_file",
         "modification": "none",
+        "additions": [],
         "timestamp": None,
         "level": "B-T",
         "levelAsked": None,
@@ -66,6 +73,8 @@ def a_stamp(**changes: Any) -> dict[str, Any]:
 def judged(result: Result, *signatures: Signature) -> Verdict:
     found: Verification = {
         "result": result,
+        "summary": summarise(result, signatures),
+        "unchanged": is_unchanged(signatures),
         "sha256": "cd" * 32,
         "pageCount": 1,
         "issuedHere": False,
@@ -109,6 +118,25 @@ def test_a_seal_whose_level_comes_from_a_time_stamp_over_the_file_does_not_deny_
     assert ("info", f"No time stamp: {by_clock}") in said(a_signature(level="B-B", levelAsked="B-B"))
     missed = a_signature(level="B-B", levelAsked="B-T")
     assert ("info", f"No time stamp, though one was asked for: {by_clock}") in said(missed)
+
+
+def test_a_seal_whose_time_stamp_was_taken_off_says_so_and_not_that_no_byte_changed() -> None:
+    for reason in (STRIPPED, PADDED):
+        told = said(a_signature(level="B-B", levelAsked="B-T", reasons=[reason]))
+        assert ("warn", f"Altered after it was sealed: {reason}") in told
+        assert not any("no byte of it changed" in words for _, words in told)
+    words = " ".join(
+        words for _, words in said(a_signature(level="B-B", levelAsked="B-T", reasons=[STRIPPED]))
+    )
+    assert "though one was asked for" not in words
+
+
+def test_a_signature_that_was_not_checked_claims_nothing() -> None:
+    for reason in (UNJUDGED, TOO_MANY):
+        unchecked = a_signature(
+            certificate=None, valid=False, trusted=False, coverage="unclear", reasons=[reason]
+        )
+        assert said(unchecked) == [("warn", f"Not checked: {reason}")]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from esign.actions import verifying
 from esign.actions.verifying import Finding
 from esign.core.errors import Problem
+from esign.core.network import network_of
 from esign.store import records
 from esign.web.multipart import SentFile
 from esign.web.office.call import Call
@@ -43,7 +44,13 @@ async def check(call: Call) -> Response:
     [file] = call.files
     asked = call.form.get("document", "")[:ID_LENGTH]
     try:
-        finding = await verifying.verify_for_anybody(call.runtime, file.content, asked or None)
+        finding = await verifying.verify_for_anybody(
+            call.runtime,
+            file.content,
+            asked or None,
+            source=network_of(call.origin.ip or "local"),
+            owner=call.owner if call.person else None,
+        )
     except Problem as problem:
         raise Wrong({"file": refusal(call, problem)}) from None
     return result(call, file, finding, asked)

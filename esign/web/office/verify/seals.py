@@ -9,15 +9,19 @@ from esign.core.instant import Instant, parse
 from esign.pdf.verification import (
     ADDED,
     AGAINST,
+    ALTERED,
     CHANGED,
     DAMAGED_ARCHIVE,
     DAMAGED_STAMP,
     MISMATCH,
+    NOTES,
     OF_A_TEST,
     OUTSIDE,
     TOO_EARLY,
     TRAIL,
+    UNCHECKED,
     UNREADABLE,
+    Addition,
     DocumentTimestamp,
     Result,
     Signature,
@@ -63,7 +67,11 @@ AGAINST_IN_WORDS = {
 }
 
 
-SHOWN_APART = (OF_A_TEST, DAMAGED_STAMP, DAMAGED_ARCHIVE)
+SHOWN_APART = NOTES | {DAMAGED_STAMP, DAMAGED_ARCHIVE}
+ADDITIONS: dict[Addition, str] = {
+    "validation_data": "validation data (certificates and proofs about revocation)",
+    "document_timestamp": "a time stamp over the whole file",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +130,7 @@ def sealer(signature: Signature, ours: bool) -> str:
 
 def standing(signature: Signature) -> Result:
     """How this one alone was judged."""
-    reasons = {*signature["reasons"]} - {OF_A_TEST}
+    reasons = {*signature["reasons"]} - NOTES
     if reasons & {*AGAINST}:
         return "invalid"
     return "indeterminate" if reasons else "valid"
@@ -133,7 +141,7 @@ def checks(signature: Signature) -> Iterator[Check]:
     reasons = signature["reasons"]
     against = [AGAINST_IN_WORDS[reason] for reason in reasons if reason in AGAINST_IN_WORDS]
     yield from (Check("bad", *words) for words in against)
-    if not against:
+    if not against and not {*reasons} & {*UNCHECKED}:
         yield unchanged(signature)
     if signature["valid"] and signature["trusted"]:
         whose = (
@@ -145,20 +153,33 @@ def checks(signature: Signature) -> Iterator[Check]:
     if OF_A_TEST in reasons:
         yield Check("warn", "Sealed in test mode:", "no legal effect.")
     for reason in reasons:
-        if reason not in AGAINST_IN_WORDS and reason not in SHOWN_APART:
+        if reason in UNCHECKED:
+            yield Check("warn", "Not checked:", reason)
+        elif reason in ALTERED:
+            yield Check("warn", "Altered after it was sealed:", reason)
+        elif reason not in AGAINST_IN_WORDS and reason not in SHOWN_APART:
             yield Check("warn", "Not proved:", printable(reason))
     if signature["certificate"] is not None:
         yield timed(signature)
 
 
 def unchanged(signature: Signature) -> Check:
+    if {*signature["reasons"]} & {*ALTERED}:
+        return Check(
+            "good", "Content unchanged.", "What was altered is beside the signature and shows nothing."
+        )
     if signature["coverage"] == "entire_file":
         return Check("good", "Whole file covered", "by the seal, no byte of it changed and none outside it.")
-    if signature["modification"] == "lta_updates":
+    if signature["additions"]:
         return Check(
-            "good", "Content unchanged.", "Only proof for later was added, such as an archive time stamp."
+            "good", "What was sealed is unchanged.", f"Only proof was added later: {added(signature)}."
         )
     return Check("good", "What was sealed is unchanged", "and can still be told from what came later.")
+
+
+def added(signature: Signature) -> str:
+    """Return what was added behind the seal, where it is proof alone."""
+    return " and ".join(ADDITIONS[one] for one in signature["additions"])
 
 
 def timed(signature: Signature) -> Check:

@@ -11,15 +11,18 @@ from esign.pdf.verification import (
     CHANGED,
     EXPIRED,
     MISMATCH,
+    NOT_COMPARED,
     OUTSIDE,
     REVOKED,
     TOO_EARLY,
     TRAIL,
+    UNRECOGNISED,
     Signature,
     Verification,
+    is_unchanged,
 )
 from esign.store.records import Record
-from esign.web.office.verify.seals import Seal
+from esign.web.office.verify.seals import Seal, added
 from esign.web.office.verify.texts import moment
 
 ASK = "Do not rely on this file. Ask whoever gave it to you for the sealed original."
@@ -55,15 +58,18 @@ def verdict(found: Verification, seals: Sequence[Seal], record: Record | None) -
 def valid(signatures: Sequence[Signature], seals: Sequence[Seal], record: Record | None) -> Verdict:
     if any(seal.test for seal in seals) or (record is not None and record.mode is Mode.TEST):
         before = (
-            "The file has not changed, but it was sealed in test mode: it has no legal effect. Sealed by "
+            f"{untouched(signatures)}, but it was sealed in test mode: it has no legal effect. Sealed by "
         )
-        return Verdict("warn", "Unchanged, but only a test", before, seals[-1].name, f"{on(seals[-1])}.")
-    exact = all(signature["coverage"] == "entire_file" for signature in signatures)
-    after = "byte for byte." if exact else "with nothing but proof for later added since."
+        return Verdict(
+            "warn", f"{lead(signatures)}, but only a test", before, seals[-1].name, f"{on(seals[-1])}."
+        )
     last = seals[-1]
-    return Verdict(
-        "good", "Valid: nothing has changed", "This is what ", last.name, f" sealed{on(last)}, {after}"
-    )
+    if is_unchanged(signatures):
+        after = f" sealed{on(last)}, byte for byte."
+        return Verdict("good", "Valid: nothing has changed", "This is what ", last.name, after)
+    proof = next((added(signature) for signature in signatures if signature["additions"]), "proof")
+    after = f" sealed{on(last)} is unchanged. Added since, and nothing else: {proof}."
+    return Verdict("good", "Valid: only proof was added", "What ", last.name, after)
 
 
 def invalid(signature: Signature, seal: Seal) -> Verdict:
@@ -93,7 +99,13 @@ def invalid(signature: Signature, seal: Seal) -> Verdict:
 
 def doubtful(signature: Signature, seal: Seal) -> Verdict:
     certificate = signature["certificate"]
-    whole = "The file has not changed since it was sealed. "
+    whole = f"{untouched([signature])} since it was sealed. "
+    if any(reason in (UNRECOGNISED, NOT_COMPARED) for reason in signature["reasons"]):
+        before = (
+            "What was sealed is unchanged, but something was added later, and whether it is proof alone that changes no"
+            " page could not be found out. Compare it with the file as it was sealed."
+        )
+        return Verdict("warn", "Sealed, with later additions", before)
     if signature["modification"] == "form_filling":
         before = (
             "What was sealed is unchanged, but form values or a further signature were added later, and the seal does"
@@ -102,16 +114,34 @@ def doubtful(signature: Signature, seal: Seal) -> Verdict:
         return Verdict("warn", "Sealed, with later additions", before)
     if any(REVOKED in reason for reason in signature["reasons"]):
         revoked = "Its certificate was revoked, and nothing proves that the seal is older. Do not rely on it."
-        return Verdict("warn", "Unchanged, but its certificate was revoked", f"{whole}{revoked}")
+        return Verdict("warn", f"{lead([signature])}, but its certificate was revoked", f"{whole}{revoked}")
     if certificate is not None and any(reason.startswith(EXPIRED) for reason in signature["reasons"]):
         expired = f"Its certificate expired on {moment(parse(certificate['notAfter']))}, and nothing proves that the"
         return Verdict(
-            "warn", "Unchanged, but its certificate has expired", f"{whole}{expired} seal is older."
+            "warn",
+            f"{lead([signature])}, but its certificate has expired",
+            f"{whole}{expired} seal is older.",
         )
     if signature["trusted"]:
-        return Verdict("warn", "Unchanged, but not proved", f"{whole}What leaves it undecided stands below.")
+        return Verdict(
+            "warn", f"{lead([signature])}, but not proved", f"{whole}What leaves it undecided stands below."
+        )
     before = f"{whole}Its certificate is not one that this installation trusts, so the name in it, "
-    return Verdict("warn", "Unchanged, but by whom is not proved", before, seal.name, ", is not proved.")
+    return Verdict(
+        "warn", f"{lead([signature])}, but by whom is not proved", before, seal.name, ", is not proved."
+    )
+
+
+def untouched(signatures: Sequence[Signature]) -> str:
+    """Return how a sentence begins: a file is called unchanged only where nothing was added to it."""
+    if is_unchanged(signatures):
+        return "The file has not changed"
+    return "What was sealed has not changed, and only proof was added"
+
+
+def lead(signatures: Sequence[Signature]) -> str:
+    """Return how a title begins."""
+    return "Unchanged" if is_unchanged(signatures) else "Only proof added"
 
 
 def on(seal: Seal) -> str:
