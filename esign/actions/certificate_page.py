@@ -9,11 +9,16 @@ from esign.actions.drawing import ink_of
 from esign.core import lifecycle
 from esign.core.account import Organisation
 from esign.core.audit import Entry
+from esign.core.challenge import Method
 from esign.core.credential import TEST_MARK
-from esign.core.document import INVITED, Document, Ink, Mode, Recipient, RecipientStatus
+from esign.core.document import FOREIGN, INVITED, Document, File, Ink, Mode, Recipient, RecipientStatus
 from esign.core.excerpt import Gap, excerpt
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import choose
+from esign.core.link import Route
+
+BY_LINK = ("recipient.viewed", "recipient.completed", "recipient.declined")
+ROUTES = frozenset(route.value for route in Route)
 
 Local = Callable[[Instant | None], str | None]
 
@@ -52,12 +57,18 @@ def facts(
             "short": f"{base_url.partition('://')[2]}/verify",
         },
         "document": of_document(document, organisation, now, local),
-        "files": {"uploaded_sha256": document.file.uploaded, "prepared_sha256": document.file.prepared},
+        "files": hashes_of(document.file),
         "recipients": [of_recipient(recipient, pictures, trail, local) for recipient in document.recipients],
         "audit": [of_line(line, local, names) for line in excerpt(trail)],
         "chain": {"entries": len(trail), "head": trail[-1].hash.hex()},
         **({"watermark": TEST_MARK} if document.mode is Mode.TEST else {}),
     }
+
+
+def hashes_of(file: File) -> dict[str, str]:
+    """The hash of the upload, where that is what is kept, and of what the signers saw."""
+    as_uploaded = {} if FOREIGN in file.removed else {"uploaded_sha256": file.uploaded}
+    return {**as_uploaded, "prepared_sha256": file.prepared}
 
 
 def of_document(document: Document, organisation: Organisation, now: Instant, local: Local) -> dict[str, Any]:
@@ -127,13 +138,25 @@ def of_recipient(
 
 
 def of_authentication(recipient: Recipient, trail: list[Entry]) -> dict[str, Any]:
-    """`handed`: the sender had a link too, so that it says less of who came by it."""
+    """`links` are the ways in which the links came that were used, in the order of their first use; `code` that of the
+    code, None where none was entered. `handed`: the sender had a link too, so that one says less of who came by it.
+    """
     shown, handed = has_shown(recipient, trail), was_handed(recipient, trail)
+    own = [line for line in trail if line.recipient_id == recipient.id]
+    entered = [line for line in own if line.type == "recipient.authenticated" and line.data.get("result")]
+    by_mail = recipient.authentication == Method.EMAIL_CODE and shown
     return {
         "method": recipient.authentication,
         "result": "passed" if shown else "none",
         "handed": handed,
+        "links": list(dict.fromkeys(named(line.data.get("link")) for line in own if line.type in BY_LINK)),
+        "code": named(entered[-1].data.get("code")) if by_mail else None,
     }
+
+
+def named(route: object) -> str:
+    """A way in which a link or code came, as the labels call it; what an old trail does not say is not guessed."""
+    return route if isinstance(route, str) and route in ROUTES else "unknown"
 
 
 def was_handed(recipient: Recipient, trail: list[Entry]) -> bool:
@@ -167,16 +190,19 @@ def of_entry(line: Entry, local: Local, names: Mapping[str, str]) -> dict[str, A
         "ip": personal.get("ip"),
         **({"word": f"recipient.{line.data['act']}"} if "act" in line.data else {}),
         **({"method": line.data["method"]} if "result" in line.data else {}),
+        **({name: named(line.data[name]) for name in ("link", "code") if name in line.data}),
         **({"changed": changed} if (changed := of_file(line.data)) else {}),
-        "note": detail.get("email") or detail.get("reason") or correction(detail) or whom,
+        "note": detail.get("email") or detail.get("reason") or whom,
+        **({"corrections": found} if (found := corrections(detail)) else {}),
         "hash": line.hash.hex(),
     }
 
 
-def correction(detail: Mapping[str, Any]) -> str | None:
-    """What a corrected recipient is called and where they are reached now, as far as it is new."""
+def corrections(detail: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the name and the address of a corrected recipient before and after, as far as they differ."""
     old, new = detail.get("old") or {}, detail.get("new") or {}
-    return " · ".join(new[part] for part in ("name", "email") if part in new and new[part] != old.get(part))
+    parts = (part for part in ("name", "email") if part in new and part in old and new[part] != old[part])
+    return [{"old": old[part], "new": new[part]} for part in parts]
 
 
 def of_file(data: Mapping[str, Any]) -> dict[str, Any]:

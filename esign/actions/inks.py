@@ -10,8 +10,10 @@ import pybase64
 
 from esign.core.document import INK, Ink, Recipient
 from esign.core.errors import Detail, Problem
+from esign.core.strict_base64 import require_canonical
 from esign.core.value import CONTROL, HANDS
 from esign.pdf.inspection import Picture
+from esign.pdf.turn import Turn
 from esign.runtime import Runtime
 
 PICTURE_BYTES = 2**20
@@ -19,21 +21,21 @@ DATA_URL = re.compile(r"data:image/(?:png|jpeg|webp);base64,")
 
 
 async def exchange(
-    runtime: Runtime, recipient: Recipient, answers: Mapping[str, Any]
+    runtime: Runtime, recipient: Recipient, answers: Mapping[str, Any], turn: Turn
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The answers with each signature as it is stored, and the content of its picture by SHA-256."""
     pictures: dict[str, bytes] = {}
     inks: dict[str, Ink] = {}
     own = {"signature", *(field.id for field in recipient.fields if field.type in INK)}
     given = {
-        key: await exchanged(runtime, key, value, pictures, inks) if key in own else value
+        key: await exchanged(runtime, key, value, pictures, inks, turn) if key in own else value
         for key, value in answers.items()
     }
     return given, pictures
 
 
 async def exchanged(
-    runtime: Runtime, key: str, value: Any, pictures: dict[str, bytes], inks: dict[str, Ink]
+    runtime: Runtime, key: str, value: Any, pictures: dict[str, bytes], inks: dict[str, Ink], turn: Turn
 ) -> Any:
     """A signature as it is stored: its picture re-encoded, once, and put aside by hash; other values as they are."""
     if not isinstance(value, dict):
@@ -46,7 +48,7 @@ async def exchanged(
         if not isinstance(url, str):
             raise wrong(path, "The signature is not a picture.")
         if url not in inks:
-            picture = await reencoded(runtime, raw_picture(url, path), path)
+            picture = await reencoded(runtime, raw_picture(url, path), path, turn)
             sha256 = hashlib.sha256(picture.png).hexdigest()
             pictures[sha256] = picture.png
             inks[url] = Ink(value["kind"], sha256, picture.width, picture.height)
@@ -54,18 +56,18 @@ async def exchanged(
     raise wrong(path, "Draw, type or upload your signature.")
 
 
-async def redrawn(runtime: Runtime, url: object, path: str) -> bytes:
+async def redrawn(runtime: Runtime, url: object, path: str, turn: Turn) -> bytes:
     """The PNG made anew of a picture that a page sends."""
     if not isinstance(url, str):
         raise wrong(path, "The signature is not a picture.")
-    return (await reencoded(runtime, raw_picture(url, path), path)).png
+    return (await reencoded(runtime, raw_picture(url, path), path, turn)).png
 
 
-async def reencoded(runtime: Runtime, image: bytes, path: str) -> Picture:
+async def reencoded(runtime: Runtime, image: bytes, path: str, turn: Turn) -> Picture:
     try:
-        return await runtime.pdf.reencode(image)
+        return await runtime.pdf.reencode(image, turn=turn)
     except Problem as problem:
-        if problem.status >= 500:
+        if problem.status >= 429:
             raise
         unread = problem.code == "invalid_file"  # it brought a worker down
         raise wrong(
@@ -86,6 +88,7 @@ def raw_picture(url: str, path: str) -> bytes:
     if not (prefix := DATA_URL.match(url)):
         raise wrong(path, "The signature is not a picture.")
     try:
+        require_canonical(url[prefix.end() :])
         content = pybase64.b64decode(url[prefix.end() :], validate=True)
     except ValueError:
         raise wrong(path, "The signature is not a picture.") from None

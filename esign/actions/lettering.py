@@ -6,6 +6,7 @@ from esign.actions import inks, printing, signing
 from esign.actions.signing import Visitor
 from esign.actions.working import made
 from esign.core.errors import Problem
+from esign.pdf.turn import Kind, Turn
 from esign.runtime import Runtime
 
 
@@ -21,11 +22,11 @@ class Lettering:
 async def letters(runtime: Runtime, visitor: Visitor, text: object, hand: object) -> Lettering:
     """Look only; `recipient_not_active` where there is nothing to sign."""
     seen = await signing.find_proven(runtime, visitor)
-    if seen.state != "open" or seen.recipient is None or not seen.recipient.acting:
+    if seen.state != "open" or seen.document is None or seen.recipient is None or not seen.recipient.acting:
         raise Problem("recipient_not_active")
     ink = inks.typed({"text": text, "hand": hand}, "/text")
     assert ink.text is not None
     fonts = printing.font_paths(runtime)
-    async with runtime.pdf.typing:
-        drawn = await made(runtime.pdf.letters(ink.text, ink.hand, seen.recipient.locale, fonts))
+    turn = Turn(Kind.ACT, seen.document.organisation_id, seen.recipient.id)
+    drawn = await made(runtime.pdf.letters(ink.text, ink.hand, seen.recipient.locale, fonts, turn=turn))
     return Lettering(drawn.svg, drawn.width, printing.undrawn(ink.text, set(drawn.missing)))

@@ -9,17 +9,19 @@ import zlib
 from collections.abc import AsyncIterator, Sequence
 from zoneinfo import ZoneInfo
 
-from esign.actions import documents, files
+from esign.actions import audit_log, documents, files
+from esign.actions.audit_log import Act
 from esign.actions.documents import Owner
 from esign.actions.files import FileOf
 from esign.core.archive import Entry, directory
+from esign.core.caller import Caller
 from esign.core.document import Actor, Origin, Status
 from esign.core.errors import Problem
 from esign.core.filename import distinct, portable
 from esign.core.instant import to_datetime
 from esign.runtime import Runtime
 from esign.store import blobs
-from esign.store.database import Reader
+from esign.store.database import Reader, Transaction
 
 MOST_BYTES = 2**30
 NOTE = "Not included.txt"
@@ -38,6 +40,19 @@ async def describe(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list[F
             if problem.code != "not_found":
                 raise
     return found
+
+
+async def log_export(runtime: Runtime, owner: Owner, wanted: Sequence[FileOf], caller: Caller) -> None:
+    """Enter in the administrative log that these files are about to leave as one ZIP."""
+    ids = [file.document.id for file in wanted]
+    act = Act("documents.exported", {"documents": ids, "mode": owner.mode.value})
+
+    async def write(tx: Transaction) -> None:
+        now = runtime.clock.now()
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, act)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
 
 
 async def pack(
@@ -77,5 +92,6 @@ async def measured(reader: Reader, sha256: str) -> tuple[int, int]:
         size, crc = size + len(piece), await asyncio.to_thread(zlib.crc32, piece, crc)
         await asyncio.to_thread(found.update, piece)
     if found.hexdigest() != sha256:
+        reader.damage.note("blob", sha256, blobs.MISSING)
         raise blobs.Missing(f"stored content {sha256} is missing or was changed")
     return size, crc

@@ -9,6 +9,7 @@ from esign.core import printed
 from esign.core.document import Document, FieldType, Recipient
 from esign.core.errors import Detail, Problem
 from esign.pdf import glyphs
+from esign.pdf.turn import Kind, Turn
 from esign.runtime import Runtime
 from esign.store import accounts
 
@@ -19,7 +20,7 @@ async def problems(runtime: Runtime, document: Document) -> list[Detail]:
     """What of a draft cannot be printed: characters without a font, and texts too long for their boxes."""
     organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
     found = [*printed.texts(document), ("", organisation.name)]
-    missing = await unprintable(runtime, [text for _, text in found])
+    missing = await unprintable(runtime, [text for _, text in found], document.organisation_id)
     long = {id for recipient in document.recipients for id in await too_long(runtime, document, recipient)}
     return [
         *(
@@ -36,9 +37,9 @@ async def problems(runtime: Runtime, document: Document) -> list[Detail]:
     ]
 
 
-async def check(runtime: Runtime, texts: Mapping[str, str]) -> None:
+async def check(runtime: Runtime, texts: Mapping[str, str], organisation_id: str = "") -> None:
     """Refuse, by its JSON Pointer, a text that the certificate page could not show."""
-    missing = await unprintable(runtime, list(texts.values()))
+    missing = await unprintable(runtime, list(texts.values()), organisation_id)
     if details := [
         Detail(path, f"No font at hand can print {shown} ({scripts(shown)}).", "format")
         for path, text in texts.items()
@@ -50,7 +51,7 @@ async def check(runtime: Runtime, texts: Mapping[str, str]) -> None:
 async def check_answers(runtime: Runtime, document: Document, recipient: Recipient) -> None:
     """Refuse, at its field, what a signer wrote and no font can draw or its box cannot hold."""
     texts = list(written_by(recipient))
-    missing = await unprintable(runtime, [text for _, text in texts])
+    missing = await unprintable(runtime, [text for _, text in texts], document.organisation_id)
     details = [
         Detail(f"/answers/{key}", f"We cannot print {shown} here.", "format")
         for key, text in texts
@@ -85,11 +86,12 @@ def scripts(shown: str) -> str:
     return ", ".join(dict.fromkeys(glyphs.script(character) for character in shown.split()))
 
 
-async def unprintable(runtime: Runtime, texts: Sequence[str]) -> set[str]:
+async def unprintable(runtime: Runtime, texts: Sequence[str], organisation_id: str) -> set[str]:
     """The characters no font can draw; the worker, which knows the system's fonts, is asked only in doubt."""
     if not glyphs.missing(texts):
         return set()
-    return set(await made(runtime.pdf.missing(texts, font_paths(runtime))))
+    turn = Turn(Kind.ACT, organisation_id)
+    return set(await made(runtime.pdf.missing(texts, font_paths(runtime), turn)))
 
 
 async def too_long(runtime: Runtime, document: Document, recipient: Recipient) -> set[str]:
@@ -99,7 +101,9 @@ async def too_long(runtime: Runtime, document: Document, recipient: Recipient) -
         return set()
     sizes = [(page.width, page.height) for page in document.file.pages]
     drawn = [drawn_field(field, recipient, {}) for field in written]
-    return set(await made(runtime.pdf.unfit(drawn, sizes, runtime.clock.now(), font_paths(runtime))))
+    turn = Turn(Kind.ACT, document.organisation_id)
+    now, fonts = runtime.clock.now(), font_paths(runtime)
+    return set(await made(runtime.pdf.unfit(drawn, sizes, now, fonts, turn)))
 
 
 def font_paths(runtime: Runtime) -> tuple[str, ...]:

@@ -5,9 +5,12 @@ import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from esign.core.document import File
+from esign.actions.room import require_room
+from esign.core.document import FOREIGN, File
 from esign.core.instant import Instant
+from esign.core.polyglot import is_pure
 from esign.pdf.inspection import Limits
+from esign.pdf.turn import Kind, Turn
 from esign.runtime import Runtime
 from esign.store import blobs
 from esign.store.database import Transaction
@@ -34,11 +37,20 @@ class Upload:
             await blobs.add(tx, content, now, sha256)
 
 
-async def inspect(runtime: Runtime, name: str, source: Source) -> Upload:
-    """Raises the file codes of contract 6."""
+async def inspect(runtime: Runtime, organisation_id: str, name: str, source: Source) -> Upload:
+    """Return a file that a worker has inspected and normalised.
+
+    Raises the file codes of contract 6, what the queue of the workers refuses with, and `unavailable` where the disk
+    has no room for another file.
+    """
+    require_room(runtime)
     limits, content = runtime.config.limits, await source()
-    inspection = await runtime.pdf.inspect(content, Limits(limits.file_mib * 2**20, limits.pages))
-    contents = (content, inspection.prepared, *inspection.images)
+    turn = Turn(Kind.UPLOAD, organisation_id)
+    inspection = await runtime.pdf.inspect(content, Limits(limits.file_mib * 2**20, limits.pages), turn=turn)
+    pure = await asyncio.to_thread(is_pure, content)
+    removed = inspection.removed if pure else (*inspection.removed, FOREIGN)
+    # What is also a web page or an archive is not kept: the file that is handed out is the one that was shown.
+    contents = (content if pure else inspection.prepared, inspection.prepared, *inspection.images)
     hashes = await asyncio.to_thread(sha256_of, contents)
     file = File(
         name=name,
@@ -47,7 +59,7 @@ async def inspect(runtime: Runtime, name: str, source: Source) -> Upload:
         pages=inspection.pages,
         images=tuple(hashes[2:]),
         repaired=inspection.repaired,
-        removed=inspection.removed,
+        removed=removed,
     )
     return Upload(file, contents, tuple(hashes))
 

@@ -21,12 +21,15 @@ REMOVALS = (
     "alternate images",
     "metadata",
     "conformance claims",
+    "foreign data",
 )
 
 TOO_COMPLEX = (
     "The file is too complex to process within the limits; save it again as a plain PDF, "
     "for instance by printing it to a file, and send that."
 )
+
+TOO_LONG = "The signatures of this file take too long to check here; check them in a PDF reader."
 
 
 @dataclass(frozen=True, slots=True)

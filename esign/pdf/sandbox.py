@@ -4,6 +4,7 @@ import ctypes
 import os
 import resource
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 MEBIBYTE = 1024 * 1024
@@ -17,6 +18,9 @@ LIMITS = {
 
 NICE = 10
 
+# Where memory runs out, the kernel ends a worker before the server and before the database of somebody else.
+FIRST_TO_GO = 800
+
 # Linux, from sched.h and prctl.h.
 NEW_USER, NEW_NET = 0x10000000, 0x40000000
 PARENT_DEATH, NO_NEW_PRIVILEGES = 1, 38
@@ -27,6 +31,8 @@ def confine() -> None:
     for kind, limit in LIMITS.items():
         _lower(kind, limit)
     os.nice(NICE)
+    with suppress(OSError):  # a worker whose rank is higher already may not lower it
+        Path("/proc/self/oom_score_adj").write_text(str(FIRST_TO_GO))
     library = ctypes.CDLL(None, use_errno=True)
     if library.unshare(NEW_USER | NEW_NET):
         library.unshare(NEW_NET)

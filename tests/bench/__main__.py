@@ -8,14 +8,16 @@ from collections.abc import Awaitable, Callable
 
 import uvloop
 
-from tests.bench import api, auth, journey, page, scale, sealing, start, storm
+from tests.bench import api, auth, crowd, journey, mail, page, scale, sealing, start, storm
 
 BENCHES: dict[str, Callable[[], Awaitable[None]]] = {
     "start": start.run,
     "get": api.get,
     "auth": auth.run,
     "create": api.create,
+    "crowd": crowd.run,
     "journey": journey.run,
+    "mail": mail.run,
     "page": page.run,
     "scale": scale.run,
     "sealing": sealing.run,

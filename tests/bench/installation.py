@@ -21,6 +21,7 @@ import aiohttp
 SETTINGS = """
 [server]
 port = {port}
+{server}
 [storage]
 data_dir = "./data"
 [limits]
@@ -80,14 +81,17 @@ def command(folder: Path, *arguments: str) -> str:
 
 
 @asynccontextmanager
-async def installed() -> AsyncIterator[Installation]:
-    """`esign serve` in a new folder, until the block ends."""
+async def installed(settings: str = "", server: str = "") -> AsyncIterator[Installation]:
+    """`esign serve` in a new folder, until the block ends.
+
+    `settings` are added to its configuration, `server` are more lines of that table.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
             port = listener.getsockname()[1]
-        (folder / "esign.toml").write_text(SETTINGS.format(port=port))
+        (folder / "esign.toml").write_text(SETTINGS.format(port=port, server=server) + settings)
         key = (await asyncio.to_thread(command, folder, "keys", "create", "--name", "bench")).strip()
         began = time.perf_counter()
         process = await asyncio.create_subprocess_exec(

@@ -44,6 +44,51 @@ def keep(mebibytes: int) -> int:
     return os.getpid()
 
 
+def sleep_on(
+    one: object, two: object = None, three: object = None, four: object = None, five: object = None
+) -> None:
+    time.sleep(60)
+
+
+def wait_in(content: bytes, limits: object) -> None:
+    """Block until somebody writes into the named pipe whose path is the content."""
+    Path(content.decode()).read_text()
+
+
+def burn_on(content: bytes, limits: object) -> None:
+    burn()
+
+
+def swallow_on(content: bytes, limits: object) -> None:
+    swallow(2000)
+
+
+def babble_on(content: bytes, limits: object) -> None:
+    babble()
+
+
+def quit_on(content: bytes, limits: object) -> None:
+    quit(3)
+
+
+def crash_on(content: bytes, limits: object) -> None:
+    crash()
+
+
+def stumble_on(content: bytes, limits: object) -> None:
+    stumble()
+
+
+def refuse_it(content: bytes, limits: object) -> None:
+    refuse()
+
+
+def allowance() -> int:
+    """Seconds of processor time that are left."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return resource.getrlimit(resource.RLIMIT_CPU)[0] - int(used.ru_utime + used.ru_stime)
+
+
 def crash(one: object = None, two: object = None, three: object = None, four: object = None) -> None:
     os.kill(os.getpid(), signal.SIGSEGV)
 
@@ -101,9 +146,11 @@ def surroundings() -> dict[str, object]:
 
 TASKS = (
     *(echo, whoami, wait_for, sleep, burn, swallow, keep, crash, quit, stumble, refuse),
-    *(chatter, lie, babble, reaches, surroundings),
+    *(chatter, lie, babble, reaches, surroundings, allowance),
 )
 
 if __name__ == "__main__":
+    # Arguments such as `inspect=sleep_on` say what stands for a task.
+    chosen = {task: f"__main__:{name}" for task, _, name in (given.partition("=") for given in sys.argv[1:])}
     fatal = dict.fromkeys(("inspect", "verify", "reencode"), "__main__:crash")
-    worker.main(fatal | {task.__name__: f"__main__:{task.__name__}" for task in TASKS})
+    worker.main(fatal | chosen | {task.__name__: f"__main__:{task.__name__}" for task in TASKS})

@@ -8,7 +8,8 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from signal import SIGKILL, SIGTERM
+from typing import Any, cast
 
 import pytest
 import uvloop
@@ -16,10 +17,12 @@ import uvloop
 from esign.core.errors import Problem
 from esign.pdf import frames
 from esign.pdf.inspection import Inspection, Limits
+from esign.pdf.turn import CPU_SECONDS, DROPPED, STRANGERS, Kind, Turn, calling
 from esign.pdf.workers import WorkerFailed, Workers
 from tests.pdf import made
 
 ODD = (sys.executable, "-I", str(Path(__file__).parent / "odd_worker.py"))
+ODD_THAT_REFUSES = (*ODD, "inspect=refuse_it")
 
 
 @asynccontextmanager
@@ -81,17 +84,20 @@ async def test_a_refusal_comes_back_with_its_details(workers: Workers, limits: L
 
 async def test_a_file_that_brings_its_worker_down_is_refused_as_too_complex(limits: Limits) -> None:
     async with odd() as workers:
-        for hostile in (workers.inspect(b"", limits), workers.verify(b"", [], 0), workers.reencode(b"")):
+        for hostile in (workers.inspect(b"", limits), workers.reencode(b"")):
             with pytest.raises(Problem) as refusal:
                 await hostile
             assert refusal.value.code == "invalid_file"
             assert "too complex" in refusal.value.message
+        with pytest.raises(Problem) as refusal:
+            await workers.verify(b"", [], 0)
+        assert refusal.value.code == "invalid_file"
+        assert "take too long to check" in refusal.value.message and "print" not in refusal.value.message
 
 
 @pytest.mark.parametrize(
     ("task", "arguments", "reason"),
     [
-        ("sleep", [60], "longer than 0.5 seconds"),
         ("crash", [], "Segmentation fault"),
         ("quit", [3], "exit code 3"),
         ("swallow", [2000], "more memory"),
@@ -105,17 +111,137 @@ async def test_a_file_that_brings_its_worker_down_is_refused_as_too_complex(limi
 async def test_a_failure_is_told_and_the_next_job_is_done(
     task: str, arguments: list[object], reason: str
 ) -> None:
-    async with odd(size=1, wall_seconds=0.5 if task == "sleep" else 30) as workers:
+    async with odd(size=1) as workers:
         with pytest.raises(WorkerFailed, match=reason):
             await workers.ask(task, int, *arguments)
-        workers._wall_seconds = 30  # another child has to start now
         assert await workers.ask("echo", bytes, b"still here") == b"still here"
+
+
+async def test_a_job_that_ran_out_of_time_and_not_of_processor_time_says_nothing_of_its_file(
+    limits: Limits, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with odd(
+        size=1,
+        wall_seconds=0.5,
+        command=(*ODD, *(f"{task}=sleep_on" for task in ("inspect", "verify", "seal"))),
+    ) as workers:
+        jobs = (
+            lambda: workers.ask("sleep", int, 60),
+            lambda: workers.inspect(b"a busy day", limits),
+            lambda: workers.verify(b"a busy day", [], 0),
+            lambda: workers.seal(cast(Any, None), cast(Any, None)),
+        )
+        for job in jobs:
+            with pytest.raises(Problem) as refusal:
+                await job()
+            assert refusal.value.code == "unavailable" and refusal.value.retry_after
+        assert "longer than 0.5 seconds" in caplog.text and "longer than 1 seconds" in caplog.text, (
+            "a seal has more"
+        )
+        assert not workers.failures._known
+        workers._wall_seconds = 30
+        assert await workers.ask("echo", bytes, b"still here") == b"still here"
+
+
+async def test_a_worker_ended_from_outside_says_nothing_of_its_file(limits: Limits, tmp_path: Path) -> None:
+    """The kernel ends the largest process where memory runs out, an operator any."""
+    for number in (SIGKILL, SIGTERM):
+        fifo = tmp_path / number.name
+        os.mkfifo(fifo)
+        async with odd(command=(*ODD, "inspect=wait_in")) as workers:
+            job = asyncio.create_task(workers.inspect(str(fifo).encode(), limits))
+            with await asyncio.to_thread(fifo.open, "w"):
+                (pid,) = workers.pids
+                os.kill(pid, number)
+                with pytest.raises(Problem) as refusal:
+                    await job
+            assert refusal.value.code == "unavailable" and refusal.value.retry_after
+            assert not workers.failures._known
+
+
+@pytest.mark.parametrize("how", ["crash", "burn", "swallow", "babble", "quit"])
+async def test_a_file_that_killed_or_exhausted_a_worker_is_refused_at_once_when_it_comes_again(
+    how: str, limits: Limits
+) -> None:
+    async with odd(size=1, cpu_seconds=0, command=(*ODD, f"inspect={how}_on")) as workers:
+        for _ in range(2):
+            with pytest.raises(Problem) as refusal:
+                await workers.inspect(b"hostile", limits)
+            assert refusal.value.code == "invalid_file"
+        workers._command = ODD_THAT_REFUSES
+        for pid in workers.pids:
+            os.kill(pid, SIGKILL)
+            await ended(pid)
+        await until(lambda: not workers.pids)
+        with pytest.raises(Problem, match="invalid_file"):
+            await workers.inspect(b"hostile", limits)
+        assert not workers.pids, "no worker was asked"
+        with pytest.raises(Problem, match="file_signed"):
+            await workers.inspect(b"another", limits)
+        with pytest.raises(Problem, match="file_signed"):
+            await workers.inspect(b"hostile", limits, Turn(cpu_seconds=7))
+
+
+async def test_a_failure_of_a_library_is_not_remembered(limits: Limits) -> None:
+    async with odd(command=(*ODD, "inspect=stumble_on")) as workers:
+        with pytest.raises(Problem, match="invalid_file"):
+            await workers.inspect(b"odd", limits)
+        assert not workers.failures._known
+
+
+async def test_processor_time_is_that_of_the_turn() -> None:
+    async with odd(size=1) as workers:
+        for turn in (Turn(cpu_seconds=3), Turn(Kind.STRANGER, STRANGERS, "a")):
+            limit = await workers.ask("allowance", int, turn=turn)
+            assert limit in range(CPU_SECONDS[turn.kind] if turn.cpu_seconds is None else 3, 10)
+
+
+async def test_what_nobody_waits_for_any_more_is_dropped(tmp_path: Path) -> None:
+    """At work and in the queue; but not what a signer finished before leaving."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    async with odd(size=1) as workers:
+        gone = asyncio.get_running_loop().create_future()
+        with calling(gone):
+            work = [
+                asyncio.create_task(workers.ask("wait_for", str, str(fifo), turn=Turn(k))) for k in DROPPED
+            ]
+            signing = asyncio.create_task(workers.ask("echo", bytes, b"signed", turn=Turn(Kind.ACT)))
+        with await asyncio.to_thread(fifo.open, "w"):
+            pids = workers.pids
+            gone.set_result(None)
+            for outcome in await asyncio.gather(*work, return_exceptions=True):
+                assert isinstance(outcome, Problem) and outcome.code == "unavailable"
+            for pid in pids:
+                await ended(pid)
+        assert await signing == b"signed"
+        with calling(gone), pytest.raises(Problem, match="unavailable"):
+            await workers.ask("echo", bytes, b"late")
+        assert not workers.queue.waiting
+
+
+def rank_of(pid: int) -> int:
+    """How soon the kernel ends a process where memory runs out."""
+    return int(Path(f"/proc/{pid}/oom_score_adj").read_text())
+
+
+async def test_a_worker_is_ended_before_the_server_where_memory_runs_out() -> None:
+    async with odd() as workers:
+        await workers.ask("echo", bytes, b"")
+        (pid,) = workers.pids
+        assert rank_of(pid) > rank_of(os.getpid()) or rank_of(pid) == 1000
 
 
 async def test_processor_time_is_limited_for_each_job() -> None:
     async with odd(size=1, cpu_seconds=0) as workers:
         with pytest.raises(WorkerFailed, match="processor time"):
             await workers.ask("burn", int)
+
+
+async def test_a_job_can_get_less_processor_time_than_others() -> None:
+    async with odd(size=1, wall_seconds=600) as workers:
+        with pytest.raises(WorkerFailed, match="processor time"):
+            await workers.ask("burn", int, turn=Turn(cpu_seconds=0))
 
 
 async def test_a_refusal_leaves_the_worker_as_it_is() -> None:
@@ -366,10 +492,11 @@ def test_workers_run_under_uvloop_too() -> None:
     async def journey() -> None:
         async with odd(size=1) as workers:
             assert await workers.ask("echo", bytes, b"a" * 3_000_000) == b"a" * 3_000_000
-            for task, *arguments in (("crash",), ("sleep", 60)):
-                workers._wall_seconds = 0.5 if task == "sleep" else 30
-                with pytest.raises(WorkerFailed):
-                    await workers.ask(task, int, *arguments)
+            with pytest.raises(WorkerFailed):
+                await workers.ask("crash", int)
+            workers._wall_seconds = 0.5
+            with pytest.raises(Problem, match="unavailable"):
+                await workers.ask("sleep", int, 60)
             workers._wall_seconds = 30
             assert await workers.ask("echo", bytes, b"b") == b"b"
         assert not workers.pids

@@ -1,0 +1,85 @@
+"""Who asks for PDF work and what kind it is: what the queue in front of the workers orders by."""
+
+from asyncio import Future
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+STRANGERS = "strangers"
+"""The tenant of everybody who is not signed in and holds no signing link."""
+
+
+class Kind(IntEnum):
+    """The class of a job; a lower number goes first.
+
+    `ACT` is what signing and sending need, small whatever the file: a signature's picture, a check of texts.
+    `PREVIEW` is what changes nothing: pages, fields found in a file, a file that a member verifies.
+    """
+
+    SEAL = 0
+    ACT = 1
+    UPLOAD = 2
+    PREVIEW = 3
+    STRANGER = 4
+
+
+CPU_SECONDS: Mapping[Kind, int] = {
+    Kind.SEAL: 20,
+    Kind.ACT: 10,
+    Kind.UPLOAD: 20,
+    Kind.PREVIEW: 10,
+    Kind.STRANGER: 5,
+}
+"""Processor time that one job may use, unless its `Turn` names another limit."""
+
+DROPPED = frozenset({Kind.UPLOAD, Kind.PREVIEW, Kind.STRANGER})
+"""Kinds that are of no use once nobody waits for the answer.
+
+`ACT` is not among them: whoever finished signing and closed the page has signed.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The request that a job is part of: who sent it, and a future that is done when its connection is lost."""
+
+    name: str = ""
+    gone: "Future[None] | None" = None
+
+
+CALLER: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039  (it is frozen)
+
+
+def name_caller(name: str) -> None:
+    """Note in this request's context which key or member sent it."""
+    CALLER.set(Caller(name, CALLER.get().gone))
+
+
+@contextmanager
+def calling(gone: "Future[None] | None") -> Iterator[None]:
+    """Run a request inside; its jobs are dropped when `gone` is done."""
+    token = CALLER.set(Caller(gone=gone))
+    try:
+        yield
+    finally:
+        CALLER.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A job's place in the queue: its kind, its organisation, and which key, member, link or network asks.
+
+    `source` is the caller of the request unless it is named. `cpu_seconds` replaces the limit of the kind.
+    """
+
+    kind: Kind = Kind.UPLOAD
+    tenant: str = ""
+    source: str = field(default_factory=lambda: CALLER.get().name)
+    cpu_seconds: int | None = None
+
+    @property
+    def party(self) -> tuple[str, str, bool]:
+        """Who shares places: seals of an organisation stand apart from what its people ask for."""
+        return (self.tenant, "" if self.kind is Kind.SEAL else self.source, self.kind is Kind.SEAL)
