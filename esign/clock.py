@@ -1,9 +1,31 @@
-"""The one place that reads the time; everything else is handed a `Clock` or an instant."""
+"""The one place that reads the time; everything else is handed a `Clock` or an instant.
 
+`GuardedClock` is what a running program uses. A wall clock can be set to anything: by an operator, by a broken time
+server, by a hypervisor. What a program does because "it is time" is partly irreversible (a document expires, a mail
+leaves, a row is deleted), so the wall clock is compared with the monotonic clock, which nobody can set:
+
+- While both agree to within a minute, the wall clock is the time.
+- When they disagree by more, the time goes on along the monotonic clock: stamps, retries and sessions do not see the
+  jump. Nothing irreversible is done (`settled` stands still). When the wall clock comes back, all of this ends. When
+  it stays where it is for ten minutes, or an operator confirms it, it is believed.
+- `Mark` carries this over a restart: the last time that was certain. On a machine that was not restarted meanwhile its
+  clock since boot tells how late it is. On any other, a wall clock that is behind the mark is wrong; one that is more
+  than two weeks ahead may be right (the machine was off), so it is taken as the time, and only what is irreversible
+  waits for ten minutes.
+"""
+
+import threading
 import time
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol
 
-from esign.core.instant import Instant
+from esign.core.instant import DAY, MINUTE, Instant, Millis
+
+TOLERANCE: Millis = MINUTE
+CONFIRMED_AFTER = 600.0  # seconds in which a clock that jumped must not jump again
+FAR: Millis = 14 * DAY  # a stop that is longer than this is as likely to be a wrong clock
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Clock(Protocol):
@@ -17,10 +39,142 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's own clock."""
+    """The machine's own clock. Its monotonic one goes on while the machine sleeps, where the system has such a one."""
 
     def now(self) -> Instant:
         return time.time_ns() // 1_000_000
 
     def monotonic(self) -> float:
-        return time.monotonic()
+        return time.clock_gettime(MONOTONIC)
+
+
+def read_processor_seconds() -> float:
+    """Return the processor time, in seconds, that this process has used: a limit that a busy machine does not touch."""
+    return time.process_time()
+
+
+MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def read_boot_id() -> str:
+    """Return what names this run of the machine, or "" where the system does not say."""
+    try:
+        return BOOT_ID.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A time that was certain: `at` by the wall clock, `elapsed` ms since the start of the machine named `boot_id`."""
+
+    at: Instant
+    elapsed: Millis
+    boot_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why the wall clock is not believed.
+
+    `since` is the last time that was certain, `ahead` by how much the wall clock is before (or, negative, behind) the
+    time that was expected, and `steady_since` the monotonic time since which it has not jumped again.
+    """
+
+    since: Instant
+    ahead: Millis
+    steady_since: float
+
+
+class GuardedClock:
+    """A clock that does not follow a jump of the wall clock until it is confirmed. Safe to read from any thread."""
+
+    def __init__(self, source: Clock, mark: Mark | None = None, boot_id: str = "") -> None:
+        self.source = source
+        self._boot_id = boot_id
+        self._lock = threading.Lock()
+        self._doubt: Doubt | None = None
+        self._lowest: Instant | None = (
+            None  # the mark of another run of the machine, while the start is in doubt
+        )
+        wall, at = source.now(), source.monotonic()
+        self._wall, self._at = wall, at
+        if mark is not None:
+            self._begin(mark, wall, at)
+
+    def _begin(self, mark: Mark, wall: Instant, at: float) -> None:
+        elapsed = round(at * 1000) - mark.elapsed
+        if mark.boot_id and mark.boot_id == self._boot_id and elapsed >= 0:
+            self._wall = mark.at + elapsed
+        else:
+            self._judge(mark.at, wall, at)
+
+    def _judge(self, lowest: Instant, wall: Instant, at: float) -> Instant:
+        """Return the time where all that is known is that it is not before `lowest`."""
+        self._adopt(wall, at)
+        if not lowest - TOLERANCE <= wall <= lowest + FAR:
+            self._wall = max(wall, lowest)
+            self._lowest, self._doubt = lowest, Doubt(lowest, wall - lowest, at)
+        return self._wall
+
+    def now(self) -> Instant:
+        return self._read()[0]
+
+    def monotonic(self) -> float:
+        return self.source.monotonic()
+
+    def wall(self) -> Instant:
+        """Return what the wall clock says, right or wrong; only for telling an operator."""
+        return self.source.now()
+
+    def settled(self) -> Instant:
+        """Return the time up to which what is due may be done for good: now, or the last time that was certain."""
+        now, doubt = self._read()
+        return now if doubt is None else min(now, doubt.since)
+
+    @property
+    def doubt(self) -> Doubt | None:
+        """Why nothing irreversible is done at present, None while the wall clock is believed."""
+        return self._read()[1]
+
+    def mark(self) -> Mark | None:
+        """Return what to remember for the next start, None while the time is in doubt."""
+        now, doubt = self._read()
+        return None if doubt else Mark(now, round(self.source.monotonic() * 1000), self._boot_id)
+
+    def confirm(self) -> None:
+        """Believe the wall clock from now on, as an operator says that it is right."""
+        with self._lock:
+            self._adopt(self.source.now(), self.source.monotonic())
+
+    def _read(self) -> tuple[Instant, Doubt | None]:
+        """Return the time, and the doubt about it."""
+        with self._lock:
+            wall, at = self.source.now(), self.source.monotonic()
+            expected = self._wall + round((at - self._at) * 1000)
+            if abs(wall - expected) > TOLERANCE:
+                wall = self._distrust(wall, at, expected)
+            elif self._doubt is None:
+                if at - self._at >= CONFIRMED_AFTER:  # follow the small corrections of a time server
+                    self._wall, self._at = wall, at
+            elif self._lowest is None or at - self._doubt.steady_since >= CONFIRMED_AFTER:
+                self._adopt(wall, at)  # it came back, or it was far ahead at the start and has stayed there
+            return wall, self._doubt
+
+    def _distrust(self, wall: Instant, at: float, expected: Instant) -> Instant:
+        """Return the time while the wall clock says something else."""
+        doubt, ahead = self._doubt, wall - expected
+        if doubt is not None and self._lowest is not None and abs(ahead - doubt.ahead) > TOLERANCE:
+            return self._judge(self._lowest, wall, at)  # wrong at the start, and set since
+        if doubt is None:
+            self._doubt = Doubt(expected, ahead, at)
+        elif abs(ahead - doubt.ahead) > TOLERANCE:
+            self._doubt = replace(doubt, ahead=ahead, steady_since=at)
+        elif at - doubt.steady_since >= CONFIRMED_AFTER:
+            self._adopt(wall, at)
+            return wall
+        return expected
+
+    def _adopt(self, wall: Instant, at: float) -> None:
+        self._wall, self._at = wall, at
+        self._doubt, self._lowest = None, None

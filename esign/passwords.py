@@ -1,7 +1,11 @@
 """Passwords: hashed with argon2id (RFC 9106) beside the event loop, and refused where they are easy to guess."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+import os
+from base64 import b64encode
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 from argon2 import PasswordHasher, Type
@@ -9,9 +13,11 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from esign.core import password as rules
 from esign.core.errors import Problem
+from esign.core.network import network_of, wide_network_of
 
 AT_ONCE = 2
-WAITING = 20  # reliability.md 6.5: whoever comes after them is asked to come back
+LANE = 10  # that wait of one network
+WAITING = 200  # that wait in all, each of them some kilobytes; whoever comes after them is asked to come back
 GUESSABLE = 3  # of zxcvbn's 0 to 4: below it fewer than 10^8 guesses are enough
 
 TOO_EASY = (
@@ -27,18 +33,22 @@ class Passwords:
 
     def __init__(self) -> None:
         self._hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
-        self._places = asyncio.Semaphore(AT_ONCE)
-        self._waiting = 0
-        self._nobody: str | None = None
+        self._queue = FairQueue(AT_ONCE)
+        self._nobody = (
+            f"$argon2id$v=19$m=19456,t=2,p=1${noise(16)}${noise(32)}"  # as much work to compare as any
+        )
 
     async def hash(self, text: str) -> str:
         return await self._work(self._hasher.hash, rules.normal(text))
 
-    async def fits(self, stored: str | None, text: str) -> bool:
-        """Whether it is the password; where there is none (`stored` None) the answer takes as long."""
-        nobody = await self._of_nobody()  # before it is known whether it is needed
-        against = stored or nobody
-        return await self._work(self._compare, against, rules.normal(text)) and stored is not None
+    async def fits(self, stored: str | None, text: str, who: str | None = None) -> bool:
+        """Whether it is the password; where there is none (`stored` None) the answer takes as long.
+
+        `who` is the address, the known browser or the person that asks: each of them has a lane of its own.
+        """
+        against = stored or self._nobody
+        fits = await self._work(self._compare, against, rules.normal(text), who=who)
+        return fits and stored is not None
 
     async def complaint(self, text: str, about: Sequence[str], *, with_totp: bool) -> str | None:
         """What is wrong with a new password, as a sentence; `about` are words that others know of the person."""
@@ -47,30 +57,98 @@ class Passwords:
             return wrong
         return TOO_EASY if await self._work(is_guessable, chosen, about) else None
 
-    async def _of_nobody(self) -> str:
-        if self._nobody is None:
-            self._nobody = await self._work(self._hasher.hash, "the password of nobody")
-        return self._nobody
-
     def _compare(self, stored: str, text: str) -> bool:
         try:
             return self._hasher.verify(stored, text)
         except (VerificationError, InvalidHashError):
             return False
 
-    async def _work(self, work: Callable[..., T], *given: Any) -> T:
+    async def _work(self, work: Callable[..., T], *given: Any, who: str | None = None) -> T:
         """Its answer, from a thread; raises `rate_limited` where too many wait."""
-        if self._waiting >= WAITING:
-            raise Problem("rate_limited", "Many people sign in at this moment; try again.", retry_after=5)
-        self._waiting += 1
-        try:
-            await self._places.acquire()
-        finally:
-            self._waiting -= 1
-        try:
+        async with self._queue.place(who):
             return await asyncio.to_thread(work, *given)
+
+
+class FairQueue:
+    """A few places, given to lanes in turn: many who ask from one network wait for each other, not others for them."""
+
+    def __init__(self, places: int, lane: int = LANE, waiting: int = WAITING) -> None:
+        self._free = places
+        self._lane = lane
+        self._most = waiting
+        self._lanes: dict[str, deque[asyncio.Future[None]]] = {}
+
+    @asynccontextmanager
+    async def place(self, who: str | None) -> AsyncIterator[None]:
+        """Wait for a place and leave it at the end.
+
+        `who` is an address, which counts by its network (of IPv6 the /48), or any other name. Raises `rate_limited`
+        where too many of the same lane wait, and for the last of the longest lane when too many wait in all.
+        """
+        await self._enter(who or "")
+        try:
+            yield
         finally:
-            self._places.release()
+            self._leave()
+
+    async def _enter(self, who: str) -> None:
+        if self._free:
+            self._free -= 1
+            return
+        name = wide_network_of(who) or network_of(who)
+        self._make_room(name)
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._lanes.setdefault(name, deque()).append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self._leave()  # its turn had come
+            else:
+                self._drop(name, turn)
+            raise
+
+    def _make_room(self, name: str) -> None:
+        """Raise where this lane is full; where all together are, the longest one gives up its last."""
+        own = len(self._lanes.get(name, ()))
+        if own >= self._lane:
+            raise too_many()
+        if sum(map(len, self._lanes.values())) < self._most:
+            return
+        longest = max(self._lanes, key=lambda lane: len(self._lanes[lane]))
+        if len(self._lanes[longest]) <= own + 1:
+            raise too_many()
+        turn = self._lanes[longest].pop()
+        if not turn.done():
+            turn.set_exception(too_many())
+
+    def _drop(self, name: str, turn: asyncio.Future[None]) -> None:
+        with suppress(KeyError, ValueError):
+            self._lanes[name].remove(turn)
+            if not self._lanes[name]:
+                del self._lanes[name]
+
+    def _leave(self) -> None:
+        """Give the place to the first of the lane whose turn it is; that lane comes last then."""
+        while self._lanes:
+            name = next(iter(self._lanes))
+            lane = self._lanes.pop(name)
+            turn = lane.popleft()
+            if lane:
+                self._lanes[name] = lane
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+
+def noise(size: int) -> str:
+    """Random bytes as argon2 writes them."""
+    return b64encode(os.urandom(size)).rstrip(b"=").decode()
+
+
+def too_many() -> Problem:
+    return Problem("rate_limited", "Many people sign in at this moment; try again.", retry_after=5)
 
 
 def is_guessable(chosen: str, about: Sequence[str]) -> bool:

@@ -1,13 +1,15 @@
 """Hashes of passwords, and which passwords are taken at all (reliability.md 6.5, T22)."""
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 
 from esign.core import password as rules
 from esign.core.errors import Problem
-from esign.passwords import AT_ONCE, TOO_EASY, WAITING, Passwords
+from esign.passwords import AT_ONCE, LANE, TOO_EASY, FairQueue, Passwords
 
 GOOD = "copper kettle under nine maples"
 
@@ -99,15 +101,74 @@ def test_a_password_is_as_long_as_it_reads() -> None:
 
 async def test_whoever_comes_after_many_others_is_asked_to_come_back(passwords: Passwords) -> None:
     stored = await passwords.hash(GOOD)
-    await passwords.fits(stored, "x")
-    async with asyncio.TaskGroup() as group:
-        held = [group.create_task(asyncio.wait_for(passwords._places.acquire(), 5)) for _ in range(AT_ONCE)]
-        await asyncio.gather(*held)
-        waiting = [group.create_task(passwords.fits(stored, GOOD)) for _ in range(WAITING)]
-        await asyncio.sleep(0)
+    async with AsyncExitStack() as held, asyncio.TaskGroup() as group:
+        for _ in range(AT_ONCE):
+            await held.enter_async_context(passwords._queue.place("192.0.2.1"))
+        waiting = [group.create_task(passwords.fits(stored, GOOD, "192.0.2.1")) for _ in range(LANE)]
+        await until(lambda: held_up(passwords._queue) == LANE)
         with pytest.raises(Problem) as refused:
-            await passwords.fits(stored, GOOD)
+            await passwords.fits(stored, GOOD, "192.0.2.1")
         assert (refused.value.code, refused.value.retry_after) == ("rate_limited", 5)
-        for _ in held:
-            passwords._places.release()
-    assert all(task.result() for task in waiting)
+        other = group.create_task(passwords.fits(stored, GOOD, "192.0.2.2"))
+        await until(lambda: held_up(passwords._queue) == LANE + 1)
+        await held.aclose()
+    assert other.result() and all(task.result() for task in waiting)
+
+
+# ---------- the queue before the hashing ----------
+
+
+def held_up(queue: FairQueue) -> int:
+    return sum(map(len, queue._lanes.values()))
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    while not condition():  # noqa: ASYNC110  the queue tells nobody how long it is
+        await asyncio.sleep(0)
+
+
+async def entered(queue: FairQueue, who: str, order: list[str]) -> None:
+    try:
+        async with queue.place(who):
+            order.append(who)
+            await asyncio.sleep(0)
+    except Problem:
+        order.append(f"not {who}")
+
+
+async def test_a_network_that_floods_the_queue_waits_for_itself() -> None:
+    queue, order = FairQueue(1, lane=10, waiting=100), list[str]()
+    async with asyncio.TaskGroup() as group, queue.place("somebody"):
+        for n in range(15):
+            group.create_task(entered(queue, f"2001:db8:0:{n}::1", order))  # one /48
+        await until(lambda: held_up(queue) == 10)
+        group.create_task(entered(queue, "192.0.2.1", order))
+        await until(lambda: held_up(queue) == 11)
+    assert len([one for one in order if one.startswith("not")]) == 5
+    served = [one for one in order if not one.startswith("not")]
+    assert served.index("192.0.2.1") == 1, "behind one of them, not behind all"
+
+
+async def test_in_a_full_queue_the_longest_lane_gives_way() -> None:
+    queue, order = FairQueue(1, lane=10, waiting=12), list[str]()
+    async with asyncio.TaskGroup() as group, queue.place("somebody"):
+        for who in ["198.51.100.1"] * 8 + [f"203.0.113.{n}" for n in range(4)]:
+            group.create_task(entered(queue, who, order))
+        await until(lambda: held_up(queue) == 12)
+        group.create_task(entered(queue, "192.0.2.1", order))
+        await until(lambda: order == ["not 198.51.100.1"])
+    assert order[1:].index("192.0.2.1") < 7 and order.count("198.51.100.1") == 7
+    async with queue.place("anybody"):
+        assert held_up(queue) == 0 and queue._free == 0
+    assert queue._free == 1
+
+
+async def test_whoever_leaves_the_queue_takes_no_place_along() -> None:
+    queue = FairQueue(1)
+    async with queue.place("a"):
+        waiting = [asyncio.create_task(entered(queue, who, [])) for who in "bcd"]
+        await until(lambda: held_up(queue) == 3)
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+    assert (held_up(queue), queue._free) == (0, 1)

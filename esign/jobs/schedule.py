@@ -1,6 +1,7 @@
-"""The clock: which tick runs how often, and the workers that run all the time."""
+"""The schedule: which tick runs how often, and the workers that run all the time."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -10,21 +11,28 @@ from esign.jobs import (
     erase,
     expire,
     failing,
+    inspect,
     keys,
     probe,
     prune,
     purge,
     remind,
+    room,
     shed,
     tally,
+    timekeeping,
     worker,
 )
 from esign.runtime import Runtime
 
+log = logging.getLogger("esign.jobs")
+
 Tick = Callable[[Runtime], Awaitable[int]]
 
 TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
+    (timekeeping.tick, 5),
     (erase.tick, 5),
+    (room.tick, 10),
     (expire.tick, 15),
     (remind.tick, 60),
     (probe.tick, 60),
@@ -35,27 +43,39 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
     (purge.tick, 3600),
     (prune.tick, 3600),
     (shed.tick, 86_400),
+    (inspect.tick, 86_400),
 )
 
 
 @asynccontextmanager
 async def running(runtime: Runtime) -> AsyncIterator[None]:
     """Recover what a crash left, then work and tick until the block ends."""
-    from apscheduler.schedulers.asyncio import AsyncIOScheduler  # 20 ms that no command line should pay
-
     await worker.recover(runtime)
-    clock = AsyncIOScheduler(timezone="UTC")
-    rules = {"max_instances": 1, "coalesce": True, "misfire_grace_time": None}
-    for tick, seconds in TICKS:
-        clock.add_job(tick, args=(runtime,), **rules)  # now: what became due while the program was stopped
-        clock.add_job(tick, "interval", (runtime,), seconds=seconds, **rules)
-    clock.start()
-    tasks = [asyncio.create_task(worker.run(runtime, kind), name=kind.name) for kind in worker.KINDS]
+    tasks = [
+        asyncio.create_task(repeat(runtime, tick, seconds), name=tick.__module__) for tick, seconds in TICKS
+    ]
+    tasks += [asyncio.create_task(worker.run(runtime, kind), name=kind.name) for kind in worker.KINDS]
     tasks.append(asyncio.create_task(delivering.run(runtime), name="webhook"))
     try:
         yield
     finally:
-        clock.shutdown(wait=False)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def repeat(runtime: Runtime, tick: Tick, seconds: float) -> None:
+    """Run a tick at once, for what became due while the program was stopped, and then in its rhythm until cancelled.
+
+    The rhythm is that of the loop's monotonic clock, so that setting the wall clock neither stops nor hurries it. One
+    run of a tick ends before the next begins; runs that were missed are not made up for.
+    """
+    loop = asyncio.get_running_loop()
+    due = loop.time()
+    while True:
+        try:
+            await tick(runtime)
+        except Exception:
+            log.exception("the tick %s failed; it runs again", tick.__module__)
+        due = max(due + seconds, loop.time())
+        await asyncio.sleep(due - loop.time())

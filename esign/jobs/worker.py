@@ -5,9 +5,9 @@ import logging
 from collections.abc import Awaitable, Callable, Set
 from dataclasses import dataclass
 
-from esign.actions import mailing, sealing
+from esign.actions import mailing, relay, sealing, timekeeping
 from esign.core.errors import Problem
-from esign.core.instant import HOUR, MINUTE, Millis
+from esign.core.instant import HOUR, MINUTE, Instant, Millis
 from esign.jobs import delivering
 from esign.runtime import Runtime
 from esign.store import deliveries, due, outbox
@@ -23,17 +23,34 @@ UNEXPECTED: tuple[Millis, ...] = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR)
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How jobs of one kind are worked: how many at once; `lease` outlives any attempt."""
+    """How jobs of one kind are worked: how many at once; `lease` outlives any attempt.
+
+    `choose` finds up to so many due jobs; `may` says in the transaction that claims them whether they may be tried.
+    """
 
     name: str
     work: Callable[[Runtime, Job], Awaitable[None]]
     at_once: int
     lease: Millis
+    choose: Callable[[Runtime, Instant, int], Awaitable[list[int]]]
+    may: Callable[[Runtime, Transaction, Instant], Awaitable[bool]]
+
+
+async def choose_seals(runtime: Runtime, now: Instant, room: int) -> list[int]:
+    """Return the ids of due seals, in turns between organisations."""
+    return await outbox.find_due_seals(runtime.db, now, room)
+
+
+async def always(runtime: Runtime, tx: Transaction, now: Instant) -> bool:
+    return True
 
 
 KINDS = (
-    Kind("seal", sealing.seal, at_once=2, lease=5 * MINUTE),
-    Kind("mail", mailing.deliver, at_once=4, lease=5 * MINUTE),
+    Kind("seal", sealing.seal, at_once=2, lease=5 * MINUTE, choose=choose_seals, may=always),
+    # Twice as many as there are connections by default: while some talk to the server, others are written.
+    Kind(
+        "mail", mailing.deliver, at_once=16, lease=mailing.LEASE, choose=mailing.choose_due, may=relay.claim
+    ),
 )
 
 
@@ -50,6 +67,8 @@ async def recover(runtime: Runtime) -> None:
         await outbox.hasten(tx, "seal", now)
 
     await runtime.db.write(write)
+    await timekeeping.pull_in(runtime)
+    await relay.resume(runtime)
 
 
 async def run(runtime: Runtime, kind: Kind) -> None:
@@ -100,13 +119,24 @@ async def start_due(runtime: Runtime, kind: Kind, running: set[asyncio.Task[None
 
 
 async def claim_due(runtime: Runtime, kind: Kind, room: int) -> list[Job]:
-    """Up to `room` due jobs under a lease."""
+    """Return up to `room` due jobs under a lease; rows that cannot be read are set aside on the way."""
     now = runtime.clock.now()
-    chosen = await outbox.find_due(runtime.db, kind.name, now, room)
-    if not chosen:
-        return []
+    while chosen := await kind.choose(runtime, now, room):
+        jobs = await _claim(runtime, kind, chosen, now)
+        if jobs is None:
+            return []
+        if jobs:
+            return jobs
+        # Each that was chosen is set aside now, or somebody else has it: none of them is chosen again.
+    return []
 
-    async def write(tx: Transaction) -> list[Job]:
+
+async def _claim(runtime: Runtime, kind: Kind, chosen: list[int], now: Instant) -> list[Job] | None:
+    """Return those that could be claimed; None where none of this kind may be tried now."""
+
+    async def write(tx: Transaction) -> list[Job] | None:
+        if not await kind.may(runtime, tx, now):
+            return None
         claims = [await outbox.claim(tx, job_id, now, kind.lease, runtime.boot) for job_id in chosen]
         return [job for job in claims if job is not None]
 
@@ -145,7 +175,7 @@ async def drain(runtime: Runtime, *names: str) -> int:
         for kind in KINDS:
             if names and kind.name not in names:
                 continue
-            for job in await claim_due(runtime, kind, kind.at_once):
+            for job in await claim_due(runtime, kind, 1):
                 await attempt(runtime, kind, job)
                 attempts, idle = attempts + 1, False
         if (not names or "webhook" in names) and (delivered := await delivering.drain(runtime)):

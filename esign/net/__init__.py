@@ -3,6 +3,8 @@ the settings `direct`, which reaches private ones too, because whoever wrote the
 
 - Which addresses a target may lead to is a set of zones, worked out from its spelling and the settings alone:
   once at registration and again at each attempt, because the settings may have changed.
+- Names that strangers chose are looked up by c-ares (`resolver`), those of the settings by the system in threads of its
+  own (`esign.lookup`): a name server that hangs holds up neither other work nor the end of the program.
 - There is one connection pool per set of zones. It looks up a name when it opens a connection, checks every
   address of the answer and the one it dials once more at the socket: nothing lies between check and connect.
   A connection that is kept was checked when it was dialled.

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from esign.lookup import SystemLookup
 from esign.net.answer import TOO_LATE, Failed, Refused
-from esign.net.gate import Gate, Resolve, look_up
+from esign.net.gate import Gate, Resolve
 from esign.net.zones import Zone
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ KEEP_ALIVE = 15.0  # nothing is lost by asking again, so that an idle connection
 class Direct:
     """`close` it at the end. `resolve` gives every address of a name; `tls` replaces the system's trust store."""
 
-    def __init__(self, *, resolve: Resolve = look_up, tls: "ssl.SSLContext | None" = None) -> None:
-        self._resolve = resolve
+    def __init__(self, *, resolve: Resolve | None = None, tls: "ssl.SSLContext | None" = None) -> None:
+        self._resolve = resolve or SystemLookup()
         self._tls = tls
         self._session: Session | None = None
 

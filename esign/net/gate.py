@@ -1,6 +1,5 @@
 """The wall at which addresses are checked, between looking up a name and opening a socket."""
 
-import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -46,12 +45,6 @@ class Gate:
             where = Zone.LOOPBACK
         if where not in self.reach:
             raise Barred(where.value)
-
-
-async def look_up(host: str) -> Sequence[str]:
-    """The system's answer, in its order of preference; OSError when there is none."""
-    answers = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return [str(sockaddr[0]) for *_, sockaddr in answers]
 
 
 def belongs_to_this_machine(address: Address) -> bool:

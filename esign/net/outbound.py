@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from esign.clock import Clock
 from esign.core.errors import Problem
 from esign.net.answer import Answer, Failed, Refused
-from esign.net.gate import Gate, Resolve, look_up
+from esign.net.gate import Gate, Resolve
+from esign.net.resolver import Resolver
 from esign.net.target import Rules, Target
 from esign.net.zones import Reach
 
@@ -34,13 +35,14 @@ class Outbound:
         rules: Rules,
         clock: Clock,
         *,
-        resolve: Resolve = look_up,
+        resolve: Resolve | None = None,
         tls: "ssl.SSLContext | None" = None,
     ) -> None:
         self._rules = rules
         self._judged = lru_cache(JUDGED)(rules.check)
         self._clock = clock
-        self._resolve = resolve
+        self._resolver = Resolver()
+        self._resolve = resolve or self._resolver
         self._tls = tls
         self._sessions: dict[Reach, Session] = {}
 
@@ -92,6 +94,7 @@ class Outbound:
         self._sessions.clear()
         for session in sessions:
             await session.close()
+        await self._resolver.close()
 
     def _session(self, reach: Reach) -> "Session":
         from esign.net.session import Session

@@ -7,14 +7,14 @@ import re
 from esign.clock import Clock
 from esign.core import apikey
 from esign.core.account import may_use_api
-from esign.core.apikey import ApiKey, Scope
+from esign.core.apikey import ApiKey, Scope, explain_act, explain_refusal
 from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, Instant
+from esign.core.user import Act
 from esign.store import accounts
 from esign.store.database import Database, Transaction
 from esign.web.errors import CHALLENGE
-from esign.web.origin import household
 from esign.web.ratelimit import Windows
 
 log = logging.getLogger("esign.web")
@@ -53,7 +53,7 @@ class Authentication:
         return key
 
     def _counted(self, code: str, address: str) -> Problem:
-        standing = self._failures.count(FAILURES, household(address))
+        standing = self._failures.count_address(FAILURES, address)
         if standing is not None and standing.exceeded:
             return Problem("too_many_auth_failures", retry_after=standing.reset)
         return Problem(code)
@@ -81,13 +81,19 @@ def lapse(key: ApiKey, now: Instant) -> str | None:
 
 
 def require(key: ApiKey, scope: Scope) -> None:
-    """Raises `insufficient_scope`, naming the scope in the message and for machines."""
-    if not key.allows(scope):
+    """Raise `insufficient_scope` unless the key has `scope` today, naming it in the message and for machines."""
+    if (sentence := explain_refusal(key, scope)) is not None:
         raise Problem(
             "insufficient_scope",
-            f"This API key lacks the scope {scope}.",
+            sentence,
             headers={"WWW-Authenticate": f'{CHALLENGE}, error="insufficient_scope", scope="{scope}"'},
         )
+
+
+def require_act(key: ApiKey, act: Act) -> None:
+    """Raise `insufficient_scope` where the maker of the key may not do `act` today."""
+    if (sentence := explain_act(key, act, "this")) is not None:
+        raise Problem("insufficient_scope", sentence)
 
 
 class LastUse:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from typing import ParamSpec, TypeVar
 from urllib.parse import parse_qsl
 
@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
 from esign.core.errors import Detail, Problem
-from esign.web.ratelimit import LARGE
+from esign.web.ratelimit import LARGE, Place
 from esign.web.validation import check
 
 MEDIA = re.compile(rb'application/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?', re.IGNORECASE)
@@ -31,7 +31,7 @@ class Incoming:
         self._announced: int | None = None
         self._chunked = False
         self.media = b""
-        self.too_large = False
+        self.unread = False  # refused before its client has sent all of it
         for name, value in scope["headers"]:
             if name == b"content-length":
                 self._announced = int(value)
@@ -49,25 +49,42 @@ class Incoming:
         if not MEDIA.fullmatch(self.media.strip()):
             raise Problem("unsupported_media_type")
 
-    async def read(self, limit: int, large: Callable[[], Awaitable[None]]) -> bytearray:
-        """The whole body; `large` is awaited once before more than 1 MiB of it is held in memory."""
+    async def read(self, limit: int, place: Place | None = None) -> bytearray:
+        """Return the whole body; more than 1 MiB of it is held only in a place.
+
+        The place is taken when so much has arrived: whoever announces much and sends nothing holds none.
+        """
         self._room = limit + AFTERWARDS
-        size = self._announced or 0
-        if size > limit:
+        if (self._announced or 0) > limit:
             raise self._refusal(limit)
-        if size > LARGE:
-            await large()
         body = bytearray()
-        async for piece in self._pieces():
-            if len(body) <= LARGE < len(body) + len(piece) and size <= LARGE:
-                await large()
+        pieces = self._pieces()
+        async for piece in pieces:
             body += piece
             if len(body) > limit:
                 raise self._refusal(limit)
+            if place is not None and len(body) > LARGE:
+                await self._read_rest(pieces, body, limit, place)
         return body
 
+    async def _read_rest(
+        self, pieces: AsyncIterator[bytes], body: bytearray, limit: int, place: Place
+    ) -> None:
+        try:
+            await place.take()
+            async with place.cut_if_slow():
+                async for piece in pieces:
+                    place.note(len(piece))
+                    body += piece
+                    if len(body) > limit:
+                        raise self._refusal(limit)
+        except Problem as problem:
+            self.unread = True
+            problem.headers.setdefault("Connection", "close")
+            raise
+
     def _refusal(self, limit: int) -> Problem:
-        self.too_large = True
+        self.unread = True
         message = f"The body is larger than {limit} bytes."
         return Problem("request_too_large", message, headers={"Connection": "close"})
 

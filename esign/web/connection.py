@@ -16,6 +16,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from esign.core.network import networks_of
 from esign.web.guard import ONE_HEADER
 from esign.web.origin import Proxies, plain
 
@@ -31,8 +32,8 @@ class Front:
 
     first_byte: float = 10
     head: float = 10
-    body: float = 30
-    body_rate: int = 16 * 2**10
+    body: float = 30  # without progress
+    body_rate: int = 16 * 2**10  # bytes a second that a body must bring on average
     write_stall: float = 30
     keep_alive: float = 15
     farewell: float = 1
@@ -46,7 +47,7 @@ class Front:
 
 
 class Connections(ServerState):
-    """All open connections, and how many each address holds."""
+    """All open connections, and how many each network holds."""
 
     def __init__(self, front: Front) -> None:
         super().__init__()
@@ -56,15 +57,17 @@ class Connections(ServerState):
     def admit(self, address: str) -> bool:
         if len(self.connections) > self.front.connections:
             return False
-        return self._held[address] < self.front.per_address or self.front.proxies.trust(address)
+        fits = all(self._held[network] < self.front.per_address * n for network, n in networks_of(address))
+        return fits or self.front.proxies.trust(address)
 
     def hold(self, address: str) -> None:
-        self._held[address] += 1
+        self._held.update(network for network, _ in networks_of(address))
 
     def release(self, address: str) -> None:
-        self._held[address] -= 1
-        if not self._held[address]:
-            del self._held[address]
+        for network, _ in networks_of(address):
+            self._held[network] -= 1
+            if not self._held[network]:
+                del self._held[network]
 
     def sweep(self, now: float) -> None:
         for connection in tuple(self.connections):
@@ -87,11 +90,11 @@ class Connection(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self.front = server_state.front
         self.deadline = NEVER
+        self.gone: asyncio.Future[None] = self.loop.create_future()
         self.address: str | None = None
         self.requests = 0
         self.in_head = False
         self.in_message = False
-        self.chunked = False
         self.received = 0
         self.overflown = False
         self.unsent = 0
@@ -111,6 +114,8 @@ class Connection(HttpToolsProtocol):
         if self.address is not None:
             self.server_state.release(self.address)
             self.address = None
+        if not self.gone.done():
+            self.gone.set_result(None)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -147,8 +152,11 @@ class Connection(HttpToolsProtocol):
                 self._overflow()
         elif self.received > self.front.message_bytes:
             self.transport.close()
-        elif self.chunked:
-            self.deadline += size / self.front.body_rate
+        else:
+            # The time grows with what arrives, and nothing is saved up: a body that was quick so far may not stop
+            # for longer than one that has just begun.
+            latest = self.loop.time() + self.front.body
+            self.deadline = min(self.deadline + size / self.front.body_rate, latest)
 
     def _overflow(self) -> None:
         """Hand an endless head on as one that the guard refuses, and read no more of it."""
@@ -160,8 +168,8 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self.scope["esign.gone"] = self.gone  # type: ignore[typeddict-unknown-key]
         self.in_message = self.in_head = True
-        self.chunked = False
         self.received = 0
         self.deadline = self.loop.time() + self.front.head
 
@@ -175,13 +183,7 @@ class Connection(HttpToolsProtocol):
         self.requests += 1
         if not self.url.startswith(b"/"):
             self.url = b"//"  # an absolute target or a bare word: the guard refuses it like this one
-        announced = 0
-        for name, value in self.headers:
-            if name == b"content-length":
-                announced = min(int(value), self.front.message_bytes)
-            elif name == b"transfer-encoding":
-                self.chunked = True
-        self.deadline = self.loop.time() + self.front.body + announced / self.front.body_rate
+        self.deadline = self.loop.time() + self.front.body
         super().on_headers_complete()
         if self.requests >= self.front.requests:
             self.cycle.keep_alive = False

@@ -19,6 +19,7 @@ from esign.core.document import Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339
 from esign.entropy import CROCKFORD, new_id
+from esign.pdf.turn import calling
 from esign.web import errors
 from esign.web.answer import CLOSE
 from esign.web.origin import Proxies, user_agent
@@ -84,7 +85,8 @@ class Guard:
         expecting = False
         try:
             expecting = self._read(scope)
-            await self._app(scope, receive, named)
+            with calling(scope.get("esign.gone")):
+                await self._app(scope, receive, named)
         except asyncio.CancelledError:  # the server stops, and this request has had its time
             if not status:
                 gone = Problem("unavailable", retry_after=1, headers={"Connection": "close"})
@@ -111,12 +113,15 @@ class Guard:
         size = 0
         agent = None
         expecting = False
+        media = 0
         for name, value in scope["headers"]:
             size += len(name) + len(value)
             if len(value) > ONE_HEADER and name != b"authorization":
                 raise Problem("invalid_request", TOO_LARGE)
             if name == b"host":
                 hosts.append(value)
+            elif name == b"content-type":
+                media += 1
             elif name == b"x-forwarded-for":
                 forwarded.append(value)
             elif name == b"user-agent":
@@ -129,6 +134,8 @@ class Guard:
         target = len(scope["raw_path"]) + len(scope["query_string"])
         if len(scope["headers"]) > HEADERS or size > HEADER_BYTES or target > TARGET:
             raise Problem("invalid_request", TOO_LARGE)
+        if media > 1:  # two readers would take the body for two different things
+            raise Problem("invalid_request", "The header Content-Type is given more than once.")
         if TRICKS.search(scope["raw_path"]) or b"%00" in scope["query_string"]:
             raise Problem("invalid_request", "The address is not in its plain form.")
         if not self._known(hosts) and scope["path"] not in UNASKED:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Network, IPv6Network
 
 from starlette.requests import Request
 
 from esign.core.errors import Problem
+from esign.core.network import read_address
 
 USER_AGENT_LENGTH = 512
 
@@ -20,7 +21,7 @@ class Proxies:
     def trust(self, address: str) -> bool:
         if not self._networks:
             return False
-        found = read(address)
+        found = read_address(address)
         return found is not None and any(found in network for network in self._networks)
 
     def client(self, peer: str, forwarded: Sequence[bytes]) -> str:
@@ -28,26 +29,17 @@ class Proxies:
         client = plain(peer)
         hops = b",".join(forwarded).decode("latin-1").split(",") if forwarded else []
         while hops and self.trust(client):
-            hop = read(without_port(hops.pop().strip()))
+            hop = read_address(without_port(hops.pop().strip()))
             if hop is None:
                 break
             client = str(hop)
         return client
 
 
-def read(text: str) -> IPv4Address | IPv6Address | None:
-    """The address; an IPv4 one dressed as IPv6 is taken for what it is."""
-    try:
-        address = ip_address(text)
-    except ValueError:
-        return None
-    return getattr(address, "ipv4_mapped", None) or address
-
-
 @lru_cache(maxsize=4096)
 def plain(text: str) -> str:
     """One spelling per address."""
-    address = read(text)
+    address = read_address(text)
     return text if address is None else str(address)
 
 
@@ -56,15 +48,6 @@ def without_port(hop: str) -> str:
     if hop.startswith("["):
         return hop[1:].partition("]")[0]
     return hop.partition(":")[0] if hop.count(":") == 1 else hop
-
-
-@lru_cache(maxsize=4096)
-def household(text: str) -> str:
-    """What throttles count by: an IPv4 address, or the /64 that an IPv6 address is part of."""
-    address = read(text)
-    if isinstance(address, IPv6Address):
-        return str(IPv6Network((int(address) >> 64 << 64, 64)))
-    return text
 
 
 def same_origin(request: Request) -> None:

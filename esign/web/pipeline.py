@@ -6,7 +6,7 @@ body and schema 400, replay or 409, handler.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -18,6 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 from esign.core.apikey import ApiKey
 from esign.core.document import Mode
 from esign.core.errors import Problem
+from esign.pdf.turn import name_caller
 from esign.runtime import Runtime
 from esign.store.idempotency import Taken
 from esign.web import auth, errors, idempotency, ratelimit, security, strict_json
@@ -26,13 +27,13 @@ from esign.web.auth import Authentication
 from esign.web.body import Incoming, Nothing, apart, query
 from esign.web.endpoint import Call, Endpoint, Route
 from esign.web.idempotency import Replays, Ticket
-from esign.web.ratelimit import Standing, Uploads, Windows
+from esign.web.ratelimit import Place, Standing, Uploads, Windows
 from esign.web.routes import Routes, parameters
 from esign.web.validation import check
 
 PLAIN = 2**20
 REPLAYED = (b"idempotent-replayed", b"true")
-REVISION = re.compile(r'"(\d{1,15})"')
+REVISION = re.compile(r'"(0|[1-9][0-9]{0,14})"')
 AGAIN = 3
 
 
@@ -83,7 +84,7 @@ class Api:
             rates += deprecation.headers()
         if isinstance(answer, Response):
             await answer(scope, receive, dressing(send, rates))
-        elif incoming.too_large:
+        elif incoming.unread:
             await answer.send(send, rates, last=False)
             await incoming.discard()
             await send({"type": "http.response.body", "body": b""})
@@ -103,6 +104,7 @@ class Api:
         if node is None or not node.public:
             key = await self._keys.key(every(scope, b"authorization"), scope["esign.origin"].ip or "local")
             scope["esign.key_id"] = key.id
+            name_caller(key.id)
             self._count("default", key, standings)
             self._runtime.requests.count(key.organisation_id, key.mode, self._runtime.clock.now())
         if node is None:
@@ -121,6 +123,8 @@ class Api:
         scope["esign.route"] = endpoint.path
         if key is not None and endpoint.scope is not None:
             auth.require(key, endpoint.scope)
+        if key is not None and endpoint.act is not None:
+            auth.require_act(key, endpoint.act)
         if key is not None and endpoint.policy is not None:
             self._count(endpoint.policy, key, standings)
         named = dict(zip(parameters(endpoint.path), values, strict=True))
@@ -139,8 +143,8 @@ class Api:
     async def _change(self, call: Call, route: Route, incoming: Incoming, scope: Scope) -> Answer | Response:
         """A request that may carry a body and have an effect, which no disconnect interrupts."""
         endpoint = route.endpoint
-        async with self._uploads.place(call.key.id) as place:
-            raw = await received(route, incoming, self._most[endpoint.body_limit], place.take)
+        async with self._uploads.place(call.key.id, call.key.organisation_id) as place:
+            raw = await received(route, incoming, self._most[endpoint.body_limit], place)
             value, body = await apart(raw, parse, route, raw)
             given = arguments(route, scope, body)
             if endpoint.if_match:
@@ -179,17 +183,15 @@ class Api:
         return call.kept or route.answer(result, call.path)
 
 
-async def received(
-    route: Route, incoming: Incoming, limit: int, large: Callable[[], Awaitable[None]]
-) -> bytearray:
+async def received(route: Route, incoming: Incoming, limit: int, place: Place) -> bytearray:
     """The bytes of the body; where none is taken it may be empty or `{}`, whatever it calls itself."""
     nothing = bytearray(b"{}")
     if not incoming.present:
         return nothing
     if route.body is not None and route.body.model_fields:
         incoming.require_json()
-        return await incoming.read(limit, large) or nothing
-    raw = await incoming.read(limit, large)
+        return await incoming.read(limit, place) or nothing
+    raw = await incoming.read(limit, place)
     if b"".join(raw.split()) in (b"", b"{}"):
         return nothing
     incoming.require_json()

@@ -9,7 +9,7 @@ import pytest
 
 from esign.clock import SystemClock
 from esign.net import Failed, Outbound, Refused, Rules
-from esign.net.gate import Barred, Gate, Resolve, belongs_to_this_machine, look_up
+from esign.net.gate import Barred, Gate, Resolve, belongs_to_this_machine
 from esign.net.zones import Zone
 from tests.certificates import Pair
 from tests.net.receiver import OK, Receiver, answering, hanging_up, receiving, silent
@@ -32,7 +32,7 @@ def resolving(*answers: Sequence[str]) -> Resolve:
 
 @contextlib.asynccontextmanager
 async def outbound(
-    rules: Rules = LOCAL, resolve: Resolve = look_up, tls: ssl.SSLContext | None = None
+    rules: Rules = LOCAL, resolve: Resolve | None = None, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Outbound]:
     out = Outbound(rules, SystemClock(), resolve=resolve, tls=tls)
     try:
@@ -153,7 +153,7 @@ async def test_plain_http_to_a_public_address_is_refused_where_only_private_ones
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "fe80::1%lo"])
 def test_the_socket_is_not_even_opened_for_an_address_out_of_reach(address: str) -> None:
-    gate = Gate(frozenset({Zone.PUBLIC}), look_up)
+    gate = Gate(frozenset({Zone.PUBLIC}), resolving([]))
     with pytest.raises(Barred):
         gate.socket((socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, 443)))
 

@@ -15,6 +15,7 @@ from tests.web.world import START, World
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 THING = "/api/v1/things/thg_1"
+V1_THINGS = "/api/v1/things"
 
 
 async def raw(world: World, *lines: str) -> int:
@@ -196,3 +197,14 @@ async def test_a_spoofed_address_does_not_beat_the_throttle(world: World) -> Non
     key = "esk_live_" + "0" * 30 + "29ZqNo"
     seen = [await world.ask("GET", THING, None, f"X-Forwarded-For: 1.2.3.{n}", key=key) for n in range(3)]
     assert [one.status for one in seen] == [401, 401, 429]
+
+
+async def test_two_media_types_are_refused_whatever_they_are(world: World) -> None:
+    for first, second in (
+        ("application/json", "application/json"),
+        ("application/json", "text/plain"),
+        ("text/plain", "application/json"),
+    ):
+        lines = (f"POST {V1_THINGS} HTTP/1.1", "Host: localhost", "Content-Length: 2")
+        assert await raw(world, *lines, f"Content-Type: {first}", f"content-type: {second}") == 400
+    assert await raw(world, f"GET {THING} HTTP/1.1", "Host: localhost", "Content-Type: a/b") == 200

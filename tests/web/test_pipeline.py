@@ -1,12 +1,13 @@
 import asyncio
 import json
+from collections.abc import Callable
 
 import pytest
 
 from esign.config import Config
 from esign.core.apikey import Scope
 from esign.core.document import Mode
-from esign.web.ratelimit import Uploads
+from esign.web.ratelimit import Slow, Uploads
 from tests.web.wire import Wire, request
 from tests.web.world import START, World
 
@@ -296,43 +297,96 @@ async def test_the_second_half_of_an_answer_does_not_wait_for_the_client(world: 
     assert sorted(spent)[15] < 0.03
 
 
+SENT = json.dumps({"file": "A" * 2 * 2**20}).encode()
+HELD = 2**20 + 2**17  # bytes after which a body holds a place
+
+
 async def test_a_key_sends_four_large_bodies_at_once_and_all_keys_eight(world: World) -> None:
     """What waits begins as soon as another ends, or is told to come again when nobody makes room."""
     keys = [world.key, await world.add_key(), await world.add_key()]
-    body = json.dumps({"file": "A" * 2**20}).encode()
-    sending = [await begin(world, keys[n // 4], len(body)) for n in range(8)]
-    fifth, ninth = await begin(world, keys[0], len(body)), await begin(world, keys[2], len(body))
-    await fifth.write(body)
-    await ninth.write(body)
+    sending = [await begin(world, keys[n // 4], SENT[:HELD]) for n in range(8)]
+    await until(lambda: world.api._uploads.held == 8)
+    fifth, ninth = await begin(world, keys[0], SENT), await begin(world, keys[2], SENT)
     for wire in (fifth, ninth):
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(wire.read(), 0.2)
     assert (await world.ask("POST", "/api/v1/files", {"file": "small"})).status == 200
     for place, waiting in ((0, fifth), (4, ninth)):
-        await sending[place].write(body)
+        await sending[place].write(SENT[HELD:])
         assert (await sending[place].read()).status == 200
         assert (await waiting.read()).status == 200
     for wire in (*sending, fifth, ninth):
+        await wire.close()
+    await until(lambda: not world.api._uploads.held)
+
+
+async def test_who_announces_much_and_sends_little_keeps_nobody_from_sending(world: World) -> None:
+    """Eight and more that hold nothing: neither those that are silent nor those that stop before the first MiB."""
+    silent = [await begin(world, world.key, b"", size=36_000_000) for _ in range(12)]
+    stopped = [await begin(world, world.key, SENT[: 2**20], size=36_000_000) for _ in range(12)]
+    assert not world.api._uploads.held
+    large = {"file": "A" * 2 * 2**20}
+    assert (await world.ask("POST", "/api/v1/files", large)).status == 200
+    for wire in (*silent, *stopped):
+        await wire.close()
+
+
+async def test_who_holds_places_and_sends_slowly_makes_room_for_others(world: World) -> None:
+    """Not for the further uploads of the same key."""
+    quick = Slow(after=0.1, look=0.05)
+    world.api._uploads = Uploads(in_all=2, slow=quick, patience=30)
+    slow = [await begin(world, world.key, SENT[:HELD]) for _ in range(2)]
+    await until(lambda: world.api._uploads.held == 2)
+    again = await begin(world, world.key, SENT)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(again.read(), 0.5)
+    other = await world.add_key()
+    assert (await world.ask("POST", "/api/v1/files", {"file": "A" * 2**21}, key=other)).status == 200
+    told = [await asyncio.wait_for(wire.read(), 5) for wire in slow[:1]]
+    assert [(seen.status, seen.code, seen.headers["connection"]) for seen in told] == [
+        (429, "rate_limited", "close")
+    ]
+    assert (await again.read()).status == 200
+    for wire in (*slow, again):
+        await wire.close()
+
+
+async def test_an_organisation_leaves_places_to_others(world: World) -> None:
+    world.api._uploads = Uploads(in_all=3, per_group=2, patience=0.1)
+    keys = [world.key, await world.add_key(), await world.add_key()]
+    held = [await begin(world, key, SENT[:HELD]) for key in keys[:2]]
+    await until(lambda: world.api._uploads.held == 2)
+    third = await begin(world, keys[2], SENT)
+    assert (await third.read()).code == "rate_limited"
+    async with world.api._uploads.place("key", "another organisation") as place:
+        await place.take()
+    for wire in (*held, third):
         await wire.close()
 
 
 async def test_who_finds_no_room_for_a_large_body_in_time_is_told_when_to_come_again(world: World) -> None:
     world.api._uploads = Uploads(patience=0.1)
-    sending = [await begin(world, world.key, 2**21) for _ in range(4)]
-    late = await begin(world, world.key, 2**21)
+    sending = [await begin(world, world.key, SENT[:HELD]) for _ in range(4)]
+    await until(lambda: world.api._uploads.held == 4)
+    late = await begin(world, world.key, SENT)
     seen = await asyncio.wait_for(late.read(), 5)
     assert (seen.status, seen.code, seen.headers["retry-after"]) == (429, "rate_limited", "5")
     for wire in (*sending, late):
         await wire.close()
-    await asyncio.sleep(0.1)
+    await until(lambda: not world.api._uploads.held)  # who left has left its place too
     body = {"file": "A" * 2**20}
-    assert (await world.ask("POST", "/api/v1/files", body)).status == 200  # who left has left its place too
+    assert (await world.ask("POST", "/api/v1/files", body)).status == 200
 
 
-async def begin(world: World, key: str, size: int) -> Wire:
-    """The head of a large upload, and none of its body."""
+async def until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(10):
+        while not holds():  # noqa: ASYNC110  what is waited for sets no event
+            await asyncio.sleep(0.01)
+
+
+async def begin(world: World, key: str, body: bytes, size: int = len(SENT)) -> Wire:
+    """The head of a large upload, and what of its body is sent for now."""
     head = ("Content-Type: application/json", f"Authorization: Bearer {key}", f"Content-Length: {size}")
     wire = await Wire.open(world.port)
-    await wire.write(request("POST", "/api/v1/files", None, *head))
-    await asyncio.sleep(0.01)
+    await wire.write(request("POST", "/api/v1/files", None, *head) + body)
     return wire

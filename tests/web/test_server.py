@@ -10,6 +10,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from esign.clock import SystemClock
+from esign.web.connection import Connections
 from esign.web.guard import Guard
 from esign.web.origin import Proxies
 from esign.web.server import Front, running
@@ -25,12 +26,14 @@ class App:
         self.gate = asyncio.Event()
         self.entered = asyncio.Event()
         self.left = 0
+        self.gone: asyncio.Future[None] | None = None
         self.headers: list[tuple[bytes, bytes]] = []
         self.paths: list[str] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         size = 0
         self.paths.append(scope["path"])
+        self.gone = scope["esign.gone"]
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
@@ -94,14 +97,61 @@ async def test_a_body_must_be_complete_in_time(length: str) -> None:
         assert app.left == 1
 
 
-async def test_a_large_body_gets_time_for_its_size() -> None:
+@pytest.mark.parametrize("chunked", [False, True], ids=["announced", "chunked"])
+async def test_a_body_that_goes_on_arriving_gets_time_for_it(chunked: bool) -> None:
+    """Far longer in all than a body may stand still."""
+    async with serving(replace(QUICK, body=1, body_rate=1000)) as (port, _):
+        wire = await Wire.open(port)
+        length = "Transfer-Encoding: chunked" if chunked else "Content-Length: 12000"
+        await wire.write(request("POST", "/", None, length))
+        for _ in range(12):
+            await asyncio.sleep(0.2)
+            await wire.write(b"3E8\r\n" + b"x" * 1000 + b"\r\n" if chunked else b"x" * 1000)
+        await wire.write(b"0\r\n\r\n" if chunked else b"")
+        assert (await wire.read()).body == b"12000"
+        await wire.close()
+
+
+async def test_what_is_announced_buys_no_time() -> None:
+    async with serving(replace(QUICK, body_rate=1000)) as (port, app):
+        wire = await Wire.open(port)
+        await wire.write(request("POST", "/", None, "Content-Length: 36000000"))
+        assert await closes(wire, 0.3) == b""
+        assert app.left == 1
+
+
+async def test_a_body_that_was_quick_may_not_stand_still_for_longer() -> None:
     async with serving(replace(QUICK, body_rate=1000)) as (port, _):
         wire = await Wire.open(port)
-        await wire.write(request("POST", "/", None, "Content-Length: 1000"))
-        await asyncio.sleep(0.8)
-        await wire.write(b"x" * 1000)
-        assert (await wire.read()).body == b"1000"
+        await wire.write(request("POST", "/", None, "Content-Length: 36000000") + b"x" * 1_000_000)
+        assert await closes(wire, 0.3, 3) == b""
+
+
+async def test_a_body_that_comes_slower_than_the_least_rate_is_given_up() -> None:
+    async with serving(replace(QUICK, body_rate=1000)) as (port, _):
+        wire = await Wire.open(port)
+        await wire.write(request("POST", "/", None, "Content-Length: 36000000"))
+
+        async def drip() -> None:
+            while True:
+                await wire.write(b"x" * 10)
+                await asyncio.sleep(0.05)
+
+        dripping = asyncio.create_task(drip())
+        assert await closes(wire, 0.3, 3) == b""
+        dripping.cancel()
+        await asyncio.gather(dripping, return_exceptions=True)
+
+
+async def test_a_request_knows_when_its_client_has_left() -> None:
+    async with serving() as (port, app):
+        wire = await Wire.open(port)
+        await wire.write(request("GET", "/slow"))
+        await app.entered.wait()
+        assert app.gone is not None and not app.gone.done()
         await wire.close()
+        await asyncio.wait_for(app.gone, 5)
+        app.gate.set()
 
 
 async def test_a_kept_connection_is_closed_when_nothing_comes() -> None:
@@ -305,3 +355,18 @@ async def test_a_taken_port_is_an_error_of_the_system() -> None:
         with pytest.raises(OSError, match="in use"):
             async with running(app, "127.0.0.1", port):
                 pass
+
+
+def test_connections_are_counted_by_network() -> None:
+    connections = Connections(Front(per_address=2))
+    for address in ("2001:db8::1", "2001:db8::2"):
+        assert connections.admit(address)
+        connections.hold(address)
+    assert not connections.admit("2001:db8::3") and connections.admit("2001:db8:0:1::1")
+    others = [f"2001:db8:0:{n:x}::1" for n in range(1, 19)]
+    for address in others:
+        connections.hold(address)
+    assert not connections.admit("2001:db8:0:fff::1") and connections.admit("2001:db8:1::1")
+    for address in (*others, "2001:db8::1", "2001:db8::2"):
+        connections.release(address)
+    assert connections.admit("2001:db8::3") and not connections._held

@@ -12,12 +12,15 @@ from pydantic import AfterValidator
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
-from esign.actions import joining, sessions
+from esign.actions import joining, relay, sessions
 from esign.actions.joining import Founder, Invitation
+from esign.core.document import Mode
 from esign.core.errors import Problem
+from esign.core.network import network_of
 from esign.core.user import Errand, Stage, User
 from esign.store import accounts
 from esign.web.api.rules import known_zone
+from esign.web.office import cookies
 from esign.web.office.call import Call
 from esign.web.office.door import Handler
 from esign.web.office.entrance import entered, replace
@@ -66,15 +69,20 @@ def once(errand: Errand) -> Callable[[Handler], Handler]:
 
 async def show_forgot(call: Call) -> Response:
     sent = call.request.query_params.get("sent") == "yes"
-    return call.page("forgot", sent=sent, kept=call.runtime.config.mail.host is None)
+    return call.page("forgot", sent=sent, outage=await relay.find_outage(call.runtime, Mode.LIVE))
 
 
 async def forgot(call: Call) -> Response:
-    """The same answer for everybody, and as quickly: what there is to do is done after it."""
+    """The same answer for everybody, and as quickly: what there is to do is done after it.
+
+    Counted by network alone: whoever asks in the name of others must not keep these from asking. How many mails one
+    account gets is limited by the links that it has already (`joining.forgot`).
+    """
     email = checked(Address, call.form).email
-    call.tries.count("forgot", email, call.origin.ip)
+    ip = call.origin.ip
+    call.tries.count("forgot", f"{email} {network_of(ip or 'local')}", ip, call.device(email))
     answer = call.go("/forgot?sent=yes")
-    answer.background = BackgroundTask(joining.forgot, call.runtime, email)
+    answer.background = BackgroundTask(joining.forgot, call.runtime, email, call.origin)
     return answer
 
 
@@ -89,7 +97,7 @@ async def reset(call: Call) -> Response:
     if user is None:
         return gone(call, Errand.RESET)
     password = await chosen(call, (user.email, user.name), with_totp=user.totp is not None)
-    await joining.choose(call.runtime, call.path["token"], password)
+    await joining.choose(call.runtime, call.path["token"], password, call.origin)
     return call.go("/sign-in", "password")
 
 
@@ -121,7 +129,7 @@ async def join_first(call: Call, token: str, invited: Invitation) -> User:
         name, wrong = "", dict(refused.sentences)
     about = (invited.member.email, name, invited.organisation)
     password = await chosen(call, about, wrong)
-    user = await joining.join(call.runtime, token, invited, name, password)
+    user = await joining.join(call.runtime, token, invited, name, password, call.origin)
     assert user is not None, "somebody new is not asked for a password that they have"
     return user
 
@@ -131,11 +139,12 @@ async def join_again(call: Call, token: str, invited: Invitation) -> User:
     email, password = invited.member.email, call.form.get("password", "")
     if not password:
         raise Wrong({"password": EMPTY})
-    call.tries.count("sign-in", email, call.origin.ip)
-    user = await joining.join(call.runtime, token, invited, "", password)
+    ip, device = call.origin.ip, call.device(email)
+    async with call.tries.turn(email, ip, device):
+        user = await joining.join(call.runtime, token, invited, "", password, call.origin, device)
     if user is None:
         raise Wrong({"password": NOT_YOURS})
-    call.tries.forgive("sign-in", email, call.origin.ip)
+    call.tries.forgive_password(email, ip, device)
     return user
 
 
@@ -166,7 +175,7 @@ async def set_up(call: Call) -> Response:
     assert given is not None, "else something was wrong"
     founder = Founder(given.name, given.email, password, given.organisation, given.time_zone)
     try:
-        user = await joining.found(call.runtime, token, founder)
+        user = await joining.found(call.runtime, token, founder, call.origin)
     except Problem as problem:
         if problem.code == "member_exists":
             raise Wrong({"email": problem.message}) from None
@@ -202,8 +211,16 @@ async def begun(
 ) -> Response:
     """Whoever has come in by such a link is signed in, or is first asked for a code."""
     stage = Stage.WHOLE if user.totp is None else Stage.HALF
-    new, session = await sessions.begin(call.runtime, user, organisation_id, stage, call.origin)
+    runtime = call.runtime
+    browser = await sessions.browser_of(runtime, cookies.find_browser(call.request, runtime.config))
+    new, session = await sessions.begin(
+        runtime, user, organisation_id, stage, call.origin, browser, expected=True
+    )
+    if stage is Stage.WHOLE:
+        call.browser = browser
     await replace(call, new, session)
+    if stage is Stage.WHOLE:
+        call.known_to = user.email
     return entered(call, session, then, done)
 
 

@@ -1,6 +1,7 @@
 """Opens each line of the table: who asks, from where, with which form, and whether they may."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlencode
@@ -10,46 +11,55 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from esign.actions import listing, sessions
+from esign.actions import listing, relay, sessions
+from esign.actions.sessions import WrongProof
 from esign.core.errors import Problem
+from esign.core.network import network_of
 from esign.core.user import Act, Stage, may
+from esign.pdf.turn import name_caller
 from esign.runtime import Runtime
 from esign.web import errors
 from esign.web.answer import CLOSE
 from esign.web.body import Incoming
 from esign.web.errors import as_json
-from esign.web.office import cookies, forms, held
+from esign.web.office import cookies, devices, forms, held
 from esign.web.office.call import CSRF, PLACE, Call, is_own
-from esign.web.office.forms import Wrong
+from esign.web.office.forms import EMPTY, Wrong
 from esign.web.office.tries import Tries
-from esign.web.origin import household, same_origin
+from esign.web.origin import same_origin
 from esign.web.pages import Pages
-from esign.web.ratelimit import Uploads, Windows
+from esign.web.ratelimit import Place, Uploads, Windows
 
 Handler = Callable[[Call], Awaitable[Response]]
 
-PROOF = "password-again"
+PROOF, CODE = "password-again", "code-again"  # the fields of the page that asks who it is
+ASK = "ask"  # names the one field that is asked for, where the page behind needs no more
 STALE = "This page was open for long. Please send it once more."
 ELSEWHERE = (
     "You have gone to another organisation or mode in another tab, where this form does not belong."
     " Nothing was changed. First return to where it belongs."
 )
 WRONG_PASSWORD = "This is not your password."  # noqa: S105  (a sentence)
+WRONG_CODE = (
+    "This code is not right. Codes change every 30 seconds, and each one works once: take the next one."
+)
 UNPROCESSABLE = 422
 REDIRECTS = range(300, 400)
-OF_THE_FILE = ("request_too_large", "rate_limited")
+OF_THE_FILE = ("request_too_large", "rate_limited", "unavailable")
 FRAME = 64 * 2**10  # bytes of a form around its file
-STRANGERS = "strangers"  # who share a few places among the uploads
+DOWNLOADS = frozenset({"/selection/download"})  # whose page stays, since a file is saved beside it
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of the table. `needs`: what the person's role must allow, that a code is awaited, or nothing.
 
-    `fresh`: their password was given a moment ago, or is asked for again. `again`: the page that shows the form with
-    what is wrong. `takes`: a plain form, or a large one, with a row for each recipient or with files, which is not
-    read before it is clear who sends it. `policy`: how often it may be sent from one address. `mib`: how large
-    its file may be, where that is less than a document.
+    `fresh`: their password was given a moment ago, or is asked for again. `code`: of somebody with a second factor a
+    code is asked for too, unless one confirmed such an act a moment ago (`recent`, the usual where `fresh`), or with
+    this very form (`each`); the code of the sign-in never counts, as it says nothing of who is at the browser now.
+    `again`: the page that shows the form with what is wrong. `takes`: a plain form, or a large one, with a row for
+    each recipient or with files, which is not read before it is clear who sends it. `policy`: how often it may be
+    sent from one address. `mib`: how large its file may be, where that is less than a document.
     """
 
     method: str
@@ -57,10 +67,16 @@ class Line:
     handler: Handler
     needs: Act | Literal[Stage.HALF] | None = None
     fresh: bool = False
+    code: Literal["recent", "each", "never"] | None = None
     again: Handler | None = None
     takes: Literal["form", "rows", "files"] = "form"
     policy: str | None = None
     mib: int | None = None
+
+    @property
+    def asks_code(self) -> Literal["recent", "each", "never"]:
+        """When somebody with a second factor is asked for a code."""
+        return self.code or ("recent" if self.fresh else "never")
 
     @property
     def of_a_place(self) -> bool:
@@ -77,6 +93,7 @@ class Door:
     windows: Windows
     places: frozenset[str]
     packing: Uploads
+    strangers: Uploads
 
     def open(self, line: Line) -> Route:
         async def answer(request: Request) -> Response:
@@ -87,10 +104,15 @@ class Door:
                 answered = await self._answer(line, call)
             except Problem as problem:
                 answered = await self._refusal(line, call, problem)
-            if call.incoming is not None and call.incoming.too_large:
+            if call.incoming is not None and call.incoming.unread:
                 answered = Lingering(answered, call.incoming)
             if call.cookie is not None:
                 cookies.give(answered, self.runtime.config, call.cookie)
+            if call.known_to is not None:
+                config, vault = self.runtime.config, self.runtime.vault
+                devices.remember(answered, request, config, vault, call.known_to)
+            if call.browser is not None:
+                cookies.give_browser(answered, self.runtime.config, call.browser)
             return answered
 
         return Route(line.path, answer, methods=[line.method])
@@ -103,7 +125,7 @@ class Door:
         await self._recognise(call)
         aside = self._aside(line, call)
         if line.takes == "rows":
-            call.form = await self._rows(call)
+            call.form = await forms.read(call.request, forms.LONG, forms.MANY)
         if aside is not None:
             lost = isinstance(line.needs, Act) and not call.wants_json and held.worth(call)
             return held.waiting(call) if lost else aside
@@ -112,22 +134,20 @@ class Door:
         if line.policy is not None:
             self._count(line.policy, call)
         limit = self.runtime.config.limits.body_mib * 2**20 if line.mib is None else line.mib * 2**20 + FRAME
-        async with self.uploads.place(call.person.user.id if call.person else STRANGERS) as place:
+        async with self._place(call) as place:
             call.incoming = Incoming(call.request.scope, call.request.receive)
             sent = await forms.read_files(call.incoming, limit, place)
             call.form, call.files = sent.fields, sent.files
             return await self._admitted(line, call)
 
-    async def _rows(self, call: Call) -> dict[str, str]:
-        """Of somebody who is not signed in (any more) a long one is read in one of the few places for strangers."""
-        if call.person is not None:
-            return await forms.read(call.request, forms.LONG, forms.MANY)
-        async with self.uploads.place(STRANGERS) as place:
-            await place.take()
-            return await forms.read(call.request, forms.LONG, forms.MANY)
+    def _place(self, call: Call) -> AbstractAsyncContextManager[Place]:
+        """A place for a large file: strangers have their own, of which one network takes one."""
+        if call.person is None:
+            return self.strangers.place(network_of(call.origin.ip or "local"))
+        return self.uploads.place(call.person.user.id, call.person.organisation.id)
 
     def _count(self, policy: str, call: Call) -> None:
-        standing = self.windows.count(policy, household(call.origin.ip or "local"))
+        standing = self.windows.count_address(policy, call.origin.ip or "local")
         if standing is not None and standing.exceeded:
             sentence = (
                 f"Too many files were sent from your network just now. Try again in {standing.reset} seconds."
@@ -142,7 +162,7 @@ class Door:
             return fault(call, problem)
         limits = self.runtime.config.limits
         too_large = f"The file is too large: up to {line.mib or limits.file_mib} MB can be sent."
-        call.wrong = {"file": problem.message if problem.code == "rate_limited" else too_large}
+        call.wrong = {"file": too_large if problem.code == "request_too_large" else problem.message}
         answer = await line.again(call)
         answer.status_code = problem.status
         answer.headers.update(dict(errors.headers(problem)))
@@ -153,7 +173,7 @@ class Door:
             assert call.session is not None
             if (refused := self._misplaced(line, call)) is not None:
                 return refused
-        if line.fresh and (asked := await self._asked_again(line, call)) is not None:
+        if (asked := await self._asked_again(line, call)) is not None:
             return asked
         try:
             return await line.handler(call)
@@ -183,6 +203,8 @@ class Door:
         if call.session is not None:
             call.person = await sessions.signed(self.runtime, call.session)
         if call.person is not None:
+            call.outage = await relay.find_outage(self.runtime, call.owner.mode)
+            name_caller(call.person.user.id)
             call.attention = (await listing.count(self.runtime, call.owner)).attention
 
     def _aside(self, line: Line, call: Call) -> Response | None:
@@ -205,32 +227,68 @@ class Door:
         return None
 
     async def _asked_again(self, line: Line, call: Call) -> Response | None:
-        """The page that asks for the password, with the form inside; None once it was given."""
-        given = call.form.pop(PROOF, None)
-        if call.signed.session.is_fresh(self.runtime.clock.now()):
+        """Return the page that asks for the password, a code or both, with the form inside; None once all is given."""
+        if not line.fresh and line.asks_code == "never":
+            return None
+        given = {name: call.form.pop(name) for name in (PROOF, CODE) if name in call.form}
+        asks = find_missing_proofs(call, password=line.fresh, code=line.asks_code)
+        if not asks:
             return None
         if line.method == "GET" or line.takes == "files":  # a file cannot wait in a page
-            return call.go(f"/confirm?{urlencode({'next': address(call.request)})}")
-        if given is not None:
+            only = {} if CODE in asks or line.asks_code != "never" else {ASK: PROOF}
+            return call.go(f"/confirm?{urlencode({'next': address(call.request), **only})}")
+        if given:
             try:
-                await prove(call, given)
+                await prove(call, asks, given)
             except Wrong as wrong:
                 call.wrong = wrong.sentences
             else:
                 return None
-        asked = call.page("confirm", action=call.request.url.path, kept=call.form)
+        stays = line.path in DOWNLOADS
+        asked = call.page("confirm", action=call.request.url.path, kept=call.form, asks=asks, stays=stays)
         asked.status_code = UNPROCESSABLE if call.wrong else 200
         return asked
 
 
-async def prove(call: Call, password: str) -> None:
-    """The session is fresh again, under a new cookie; raises `Wrong`, and `rate_limited` after too many tries."""
+def find_missing_proofs(
+    call: Call, *, password: bool = True, code: Literal["recent", "each", "never"] = "recent"
+) -> tuple[str, ...]:
+    """Return the fields that the person has to fill in before they go on; none where what they gave still counts."""
+    session, now = call.signed.session, call.runtime.clock.now()
+    needed = {PROOF: password and not session.is_fresh(now), CODE: False}
+    if call.signed.user.totp is not None and code != "never":
+        needed[CODE] = code == "each" or not session.is_confirmed(now)
+    return tuple(name for name, is_needed in needed.items() if is_needed)
+
+
+async def prove(call: Call, asks: Sequence[str], given: Mapping[str, str]) -> None:
+    """Confirm who is at the browser; the session goes on under a new cookie.
+
+    Raises `Wrong` at the field that is empty or not right, and `rate_limited` after too many tries.
+    """
+    if empty := {name: EMPTY for name in asks if not given.get(name, "").strip()}:
+        raise Wrong(empty)
+    password, code = (given[name] if name in asks else None for name in (PROOF, CODE))
+    call.cookie = await confirm(call, password, code)
+
+
+async def confirm(
+    call: Call, password: str | None, code: str | None, fields: tuple[str, str] = (PROOF, CODE)
+) -> str:
+    """Return the new cookie of the session; `fields` are those of the form that holds password and code.
+
+    Raises `Wrong` at the field that is not right, and `rate_limited` after too many tries.
+    """
     user, ip = call.signed.user, call.origin.ip
     call.tries.count("confirm", user.id, ip)
-    call.cookie = await sessions.confirm(call.runtime, call.signed, password)
-    if call.cookie is None:
-        raise Wrong({PROOF: WRONG_PASSWORD})
+    try:
+        cookie = await sessions.confirm(call.runtime, call.signed, call.origin, password=password, code=code)
+    except WrongProof as wrong:
+        at_password, at_code = fields
+        found = {at_password: WRONG_PASSWORD} if wrong.what == "password" else {at_code: WRONG_CODE}
+        raise Wrong(found) from None
     call.tries.forgive("confirm", user.id, ip)
+    return cookie
 
 
 async def shown_again(line: Line, call: Call, wrong: Wrong) -> Response:

@@ -6,9 +6,10 @@ from starlette.responses import Response
 
 from esign.actions import sessions
 from esign.core.user import Session, Stage
+from esign.store import users
 from esign.web.office import cookies, held
 from esign.web.office.call import Call, local
-from esign.web.office.door import PROOF, prove
+from esign.web.office.door import ASK, PROOF, find_missing_proofs, prove
 from esign.web.office.forms import EMPTY, Wrong
 from esign.web.office.words import DONE
 
@@ -41,12 +42,18 @@ async def sign_in(call: Call) -> Response:
     email, password = call.form.get("email", "").strip(), call.form.get("password", "")
     if missing := {name: EMPTY for name in ("email", "password") if not call.form.get(name, "").strip()}:
         raise Wrong(missing)
-    call.tries.count("sign-in", email, call.origin.ip)
-    found = await sessions.sign_in(call.runtime, email, password, call.origin)
+    ip, device = call.origin.ip, call.device(email)
+    browser = await sessions.browser_of(call.runtime, cookies.find_browser(call.request, call.runtime.config))
+    async with call.tries.turn(email, ip, device):
+        found = await sessions.sign_in(call.runtime, email, password, call.origin, browser, device)
     if found is None:
         raise Wrong({"": NO_MATCH})
-    call.tries.forgive("sign-in", email, call.origin.ip)
+    if found[1].stage is Stage.WHOLE:
+        call.browser = browser
+    call.tries.forgive_password(email, ip, device)
     await replace(call, *found)
+    if found[1].stage is Stage.WHOLE:
+        call.known_to = email
     if held.HELD in call.form:
         return await resumed(call, found[1])
     return entered(call, found[1], wanted(call))
@@ -62,7 +69,7 @@ async def resumed(call: Call, session: Session) -> Response:
 async def replace(call: Call, token: str, session: Session) -> None:
     """The browser's new session; the one before ends, so that nobody goes on with it."""
     if call.session is not None:
-        await sessions.end(call.runtime, call.session.user_id, call.session.id)
+        await sessions.end(call.runtime, call.session.user_id, call.session.id, call.origin)
     call.cookie = token
     call.session = session
 
@@ -83,13 +90,18 @@ async def give_code(call: Call) -> Response:
     assert session is not None
     if not code.strip():
         raise Wrong({"code": EMPTY})
-    call.tries.count("code", session.user_id, call.origin.ip)
+    user = await users.get(call.runtime.db, session.user_id)
+    device = call.device(user.email)
+    call.tries.count("code", user.id, call.origin.ip, device)
     token = cookies.find(call.request, call.runtime.config)
     assert token is not None
-    call.cookie = await sessions.give_factor(call.runtime, token, code)
+    browser = await sessions.browser_of(call.runtime, cookies.find_browser(call.request, call.runtime.config))
+    call.cookie = await sessions.give_factor(call.runtime, token, code, call.origin, browser)
     if call.cookie is None:
         raise Wrong({"code": WRONG_CODE})
-    call.tries.forgive("code", session.user_id, call.origin.ip)
+    call.tries.forgive("code", user.id, call.origin.ip, device)
+    call.known_to = user.email
+    call.browser = browser
     if held.HELD in call.form:
         call.session = await sessions.known(call.runtime, call.cookie)
         return held.offered(call, call.form[held.HELD])
@@ -98,7 +110,7 @@ async def give_code(call: Call) -> Response:
 
 async def sign_out(call: Call) -> Response:
     session = call.signed.session
-    await sessions.end(call.runtime, session.user_id, session.id)
+    await sessions.end(call.runtime, session.user_id, session.id, call.origin)
     answer = call.go("/sign-in", "signed-out")
     answer.headers["Clear-Site-Data"] = CLEAR
     cookies.take(answer, call.runtime.config)
@@ -106,10 +118,24 @@ async def sign_out(call: Call) -> Response:
 
 
 async def show_confirm(call: Call) -> Response:
-    """Before a page that is only shown to somebody whose password was given a moment ago."""
-    return call.page("confirm", action="/confirm", kept={"next": wanted(call) or "/"})
+    """Ask who it is before a page that is only shown to somebody who has confirmed that a moment ago."""
+    asks = find_asked(call)
+    if not asks:
+        return call.go(wanted(call) or "/")
+    kept = {"next": wanted(call) or "/", **({ASK: PROOF} if asks_password_alone(call) else {})}
+    return call.page("confirm", action="/confirm", kept=kept, asks=asks, stays=False)
 
 
 async def confirm(call: Call) -> Response:
-    await prove(call, call.form.get(PROOF, ""))
+    if asks := find_asked(call):
+        await prove(call, asks, call.form)
     return call.go(wanted(call) or "/")
+
+
+def find_asked(call: Call) -> tuple[str, ...]:
+    """Return the fields to fill in. The address may ask for less than usual: the page behind it still decides."""
+    return find_missing_proofs(call, code="never" if asks_password_alone(call) else "recent")
+
+
+def asks_password_alone(call: Call) -> bool:
+    return (call.form.get(ASK) or call.request.query_params.get(ASK)) == PROOF

@@ -1,31 +1,52 @@
-"""How often a secret may be tried: by account, by address and in all in any 15 minutes (reliability.md T22)."""
+"""How often a secret may be tried, in any 15 minutes (reliability.md T22).
 
+Passwords are tried by strangers, who must neither guess many nor keep the owner of an account out: beyond the limit a
+try is slower and not refused (`turn`). It is counted by account and network together, and by network, never by account
+alone or in all, since a limit that anybody can use up for others is a weapon. A browser that has signed in to the
+account before (`devices`) is counted apart from everybody else.
+
+What only somebody can try who has a password or a session already (`count`) is refused beyond the limit: a second
+factor has six digits.
+"""
+
+import asyncio
 import math
-from collections import deque
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 from esign.clock import Clock
 from esign.core.errors import Problem
-from esign.web.origin import household
+from esign.core.network import LOOSELY, networks_of
 
 SPAN = 15 * 60.0  # seconds
-ACCOUNT, ADDRESS, ALL = 10, 30, 300
+ACCOUNT, ADDRESS = 10, 30
 REMEMBERED = 16_384
 SWEEP = 60.0
 OTHERS = "everybody else"
+
+# Seconds that a try waits beyond the limit: by account and network, doubled up to SLOWEST; by network, up to PACE.
+FIRST, SLOWEST, PACE = 0.5, 15.0, 3.0
+WAITING = 5  # tries of one network that wait at the same time; of one account from one network a single one
+RETRY = 15
+
+Key = tuple[str, str]
 
 
 class Tries:
     """In memory, so that a flood writes nothing; a session that is there already is never asked."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._clock = clock
-        self._times: dict[tuple[str, str], deque[float]] = {}
+        self._sleep = sleep
+        self._times: dict[Key, deque[float]] = {}
+        self._waiting: Counter[Key] = Counter()
         self._forgot = clock.monotonic()
 
-    def count(self, kind: str, account: str, ip: str | None) -> None:
+    def count(self, kind: str, account: str, ip: str | None, device: str | None = None) -> None:
         """One more try; raises `rate_limited` where there were too many, without counting this one."""
         now = self._clock.monotonic()
-        windows = [(self._recent(key, now), most) for key, most in keys(kind, account, ip)]
+        windows = [(self._recent(key, now), most) for key, most in keys(kind, account, ip, device)]
         for times, most in windows:
             if len(times) >= most:
                 wait = math.ceil(times[0] + SPAN - now)
@@ -33,20 +54,54 @@ class Tries:
         for times, _ in windows:
             times.append(now)
 
-    def forgive(self, kind: str, account: str, ip: str | None) -> None:
+    def forgive(self, kind: str, account: str, ip: str | None, device: str | None = None) -> None:
         """The last try was right: the account starts again, and the others have one try back."""
-        (own, _), *others = keys(kind, account, ip)
+        self._forgive(keys(kind, account, ip, device))
+
+    @asynccontextmanager
+    async def turn(self, account: str, ip: str | None, device: str | None = None) -> AsyncIterator[None]:
+        """One more try of a password, slower the more there were; `device` is a browser that the account knows.
+
+        Raises `rate_limited`, without counting it, only where others of the same network are waiting already.
+        """
+        now = self._clock.monotonic()
+        own, *others = password_keys(account, ip, device)
+        windows = [(key, self._recent(key, now), most) for key, most in (own, *others)]
+        beyond = [(key, len(times) - most) for key, times, most in windows if len(times) >= most]
+        for key, _ in beyond:
+            if self._waiting[key] >= (1 if key == own[0] else WAITING):
+                text = "Too many tries at once from your network; wait a moment."
+                raise Problem("rate_limited", text, retry_after=RETRY)
+        for _, times, _ in windows:
+            times.append(now)
+        self._waiting.update(key for key, _ in beyond)
+        try:
+            if beyond:
+                await self._sleep(max(delay(key == own[0], over) for key, over in beyond))
+            yield
+        finally:
+            for key, _ in beyond:
+                self._waiting[key] -= 1
+                if not self._waiting[key]:
+                    del self._waiting[key]
+
+    def forgive_password(self, account: str, ip: str | None, device: str | None = None) -> None:
+        """The last password was right."""
+        self._forgive(password_keys(account, ip, device))
+
+    def _forgive(self, counted: tuple[tuple[Key, int], ...]) -> None:
+        (own, _), *others = counted
         self._times.pop(own, None)
         for key, _ in others:
             if times := self._times.get(key):
                 times.pop()
 
-    def _recent(self, key: tuple[str, str], now: float) -> deque[float]:
+    def _recent(self, key: Key, now: float) -> deque[float]:
         if key not in self._times and len(self._times) >= REMEMBERED:
             self._forget(now)
             if len(self._times) >= REMEMBERED:
                 key = (key[0], OTHERS)
-        times = self._times.setdefault(key, deque())
+        times = self._times.setdefault(key, deque(maxlen=2 * ADDRESS * LOOSELY))
         while times and times[0] <= now - SPAN:
             times.popleft()
         return times
@@ -59,13 +114,38 @@ class Tries:
         self._times = {key: times for key, times in self._times.items() if times and times[-1] > now - SPAN}
 
 
-def keys(kind: str, account: str, ip: str | None) -> tuple[tuple[tuple[str, str], int], ...]:
-    """What is counted, with the most of it."""
-    return (
-        ((f"{kind} account", account.casefold()[:320]), ACCOUNT),
-        ((f"{kind} address", household(ip or "local")), ADDRESS),
-        ((kind, ""), ALL),
+def keys(kind: str, account: str, ip: str | None, device: str | None = None) -> tuple[tuple[Key, int], ...]:
+    """What is counted, with the most of it; a browser that is known has tries of its own."""
+    name = f"{kind} account" if device is None else f"{kind} browser {device}"
+    return (((name, plain(account)), ACCOUNT), *network_keys(kind, ip, device))
+
+
+def password_keys(account: str, ip: str | None, device: str | None) -> tuple[tuple[Key, int], ...]:
+    """What is counted of tries of a password: never the account alone, which anybody may name."""
+    if device is not None:
+        return ((("password browser", f"{plain(account)} {device}"), ACCOUNT),)
+    around = tuple(
+        (("password account", f"{plain(account)} {network}"), ACCOUNT * times)
+        for network, times in networks_of(ip or "local")
     )
+    return (*around, *network_keys("password", ip, None))
+
+
+def network_keys(kind: str, ip: str | None, device: str | None) -> tuple[tuple[Key, int], ...]:
+    if device is not None:
+        return ()
+    return tuple(((f"{kind} address", network), ADDRESS * n) for network, n in networks_of(ip or "local"))
+
+
+def plain(account: str) -> str:
+    return account.casefold()[:320]
+
+
+def delay(is_account: bool, over: int) -> float:
+    """Seconds that a try waits, of which `over` came before it beyond the limit."""
+    if is_account:
+        return min(SLOWEST, FIRST * (1 << min(over, 10)))
+    return min(PACE, FIRST / 5 * (over + 1))
 
 
 def minutes(seconds: int) -> str:

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from esign.clock import Clock
 from esign.config import Signing
 from esign.core.errors import Problem, UnknownLink
-from esign.web.origin import household
+from esign.core.network import networks_of
 from esign.web.ratelimit import REMEMBERED, Windows, too_many
 
 LINKS = ("/s/", "/h/")
@@ -39,7 +39,7 @@ class Throttle:
         if not scope["path"].startswith(LINKS):
             await self._app(scope, receive, send)
             return
-        address = household(scope["esign.origin"].ip or "local")
+        address = scope["esign.origin"].ip or "local"
         refusal = self._still_blocked(address) or self._too_often(scope, address)
         if refusal is not None:
             await self._refuse(scope, refusal)(scope, receive, send)
@@ -53,25 +53,26 @@ class Throttle:
     def _too_often(self, scope: Scope, address: str) -> Problem | None:
         name, token = policy(scope), scope["path"].split("/")[2]
         link = hashlib.sha256(token.encode()).hexdigest()
-        for limit, who in ((f"{name} here", address), (name, link)):
-            standing = self._windows.count(limit, who)
-            if standing is not None and standing.exceeded:  # links of whoever is refused fill no memory
-                return too_many(standing)
-        return None
+        here = self._windows.count_address(f"{name} here", address)
+        if here is not None and here.exceeded:  # links of whoever is refused fill no memory
+            return too_many(here)
+        standing = self._windows.count(name, link)
+        return too_many(standing) if standing is not None and standing.exceeded else None
 
     def _still_blocked(self, address: str) -> Problem | None:
-        left = self._blocked.get(address, 0.0) - self._clock.monotonic()
-        if left > 0:
-            return Problem("rate_limited", "Too many wrong links.", retry_after=math.ceil(left))
-        self._blocked.pop(address, None)
+        for network, _ in networks_of(address):
+            left = self._blocked.get(network, 0.0) - self._clock.monotonic()
+            if left > 0:
+                return Problem("rate_limited", "Too many wrong links.", retry_after=math.ceil(left))
+            self._blocked.pop(network, None)
         return None
 
     def _note_wrong(self, address: str) -> None:
-        standing = self._windows.count("wrong links", address)
-        if standing is not None and standing.exceeded:
-            if len(self._blocked) >= REMEMBERED:
-                self._blocked.clear()
-            self._blocked[address] = self._clock.monotonic() + BLOCKED
+        for network, standing in self._windows.count_networks("wrong links", address):
+            if standing.exceeded:
+                if len(self._blocked) >= REMEMBERED:
+                    self._blocked.clear()
+                self._blocked[network] = self._clock.monotonic() + BLOCKED
 
 
 def policy(scope: Scope) -> str:

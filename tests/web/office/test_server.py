@@ -9,14 +9,15 @@ import pytest
 
 from esign.actions import checks
 from esign.core.document import Mode
+from esign.core.instant import DAY
 from esign.core.member import MemberRole
 from esign.mail.failure import AuthenticationFailure, MailFailure, PermanentFailure, TemporaryFailure
 from esign.store import accounts
-from tests.fakes import FakeMailbox
+from tests.fakes import FakeClock, FakeMailbox
 from tests.web.office.visitor import Office, an_office
 
 
-@pytest.mark.parametrize("page", ["address", "mail", "seal"])
+@pytest.mark.parametrize("page", ["address", "mail", "seal", "clock"])
 async def test_only_owners_look_at_the_server(office: Office, page: str) -> None:
     admin = await office.signed_in("Bo", MemberRole.ADMIN)
     assert (await admin.get(f"/server/{page}")).status == 403
@@ -98,3 +99,30 @@ async def test_the_practice_page_is_a_whole_pdf(office: Office) -> None:
     found = await accounts.first_organisation(office.runtime.db)
     assert found and (await checks.try_seal(office.runtime, found)).fine
     assert base64.b64encode(checks.a_page("x"))[:8] == b"JVBERi0x"
+
+
+# ---------- the clock ----------
+
+
+class JumpingClock(FakeClock):
+    error = 0
+
+    def now(self) -> int:
+        return self.at + self.error
+
+
+async def test_an_owner_sees_a_jump_of_the_clock_and_confirms_it(tmp_path: Path) -> None:
+    clock = JumpingClock()
+    async with an_office(tmp_path / "data", clock=clock) as office:
+        ada = await office.signed_in("Ada")
+        bo = await office.signed_in("Bo", MemberRole.ADMIN)
+        assert "runs evenly" in (await ada.get("/server/clock")).said
+        assert "jumped" not in (await ada.get("/documents")).said
+        clock.error = 31 * DAY
+        assert "The clock of this server jumped." in (await ada.get("/documents")).said
+        assert "jumped" not in (await bo.get("/documents")).said
+        assert "jumped 31 days ahead" in (await ada.get("/server/clock")).said
+        assert office.runtime.clock.doubt is not None, "looking at it confirms nothing"
+        assert (await ada.post("/server/clock")).to == "/server/clock?done=clock"
+        assert office.runtime.clock.doubt is None
+        assert office.runtime.clock.now() == clock.now()

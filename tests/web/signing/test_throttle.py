@@ -1,6 +1,7 @@
 """How often a link and an address are answered, and what whoever asks more often sees."""
 
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 from starlette.responses import Response
@@ -8,6 +9,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from esign.config import Signing
 from esign.core.document import Origin
+from esign.core.errors import UnknownLink
 from esign.core.language import LANGUAGES
 from esign.web.errors import as_json
 from esign.web.signing.throttle import Throttle
@@ -129,3 +131,34 @@ async def test_a_browser_reads_in_its_language_how_long_to_wait(client: Client, 
         and "nonce-" in seen.headers["content-security-policy"]
     )
     assert 'data-action="try-again"' in page
+
+
+async def test_wrong_links_are_counted_by_network(clock: FakeClock) -> None:
+    async def unknown(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["esign.problem"] = UnknownLink()
+        await Response(status_code=404)(scope, receive, send)
+
+    throttle = Throttle(unknown, clock, Signing(wrong_links_per_minute=2), as_json)
+
+    async def ask(ip: str) -> int:
+        sent: list[Message] = []
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": f"/s/{ip}/x",
+            "esign.origin": Origin(ip, None),
+            "headers": [],
+        }
+        await throttle(scope, cast(Receive, None), send)
+        return int(sent[0]["status"])
+
+    assert [await ask(f"2001:db8::{n}") for n in range(4)] == [404, 404, 404, 429]
+    assert [await ask(f"2001:db8:0:{n:x}::1") for n in range(1, 20)] == [404] * 18 + [429]
+    assert await ask("2001:db8:1::1") == 404
+    assert [await ask(a) for a in ("192.0.2.1", "::ffff:192.0.2.1", "192.0.2.1", "::ffff:c000:201")][
+        -1
+    ] == 429

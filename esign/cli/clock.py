@@ -1,0 +1,64 @@
+"""`esign clock`: whether the server believes the clock of its machine, and confirming that it is right."""
+
+from pathlib import Path
+
+import click
+
+from esign.cli.installation import configured, database, with_config
+from esign.exits import run
+
+
+@click.group()
+def clock() -> None:
+    """The clock by which documents expire."""
+
+
+@clock.command("show")
+@with_config
+def show_clock(file: Path | None) -> None:
+    """Say what time was certain last, and whether the machine's clock has jumped since."""
+    config = configured(file)
+
+    async def work() -> None:
+        from esign.actions import timekeeping
+        from esign.clock import SystemClock
+        from esign.core.instant import rfc3339
+        from esign.store import clock_marks
+
+        async with database(config) as db:
+            found = await clock_marks.find(db)
+        click.echo(f"The machine says {rfc3339(SystemClock().now())}.")
+        if found is None:
+            click.echo("No server has run here yet.")
+            return
+        click.echo(f"The server was certain last at {rfc3339(found.mark.at)}.")
+        if found.doubt_since is not None and found.doubt_ahead is not None:
+            jumped = timekeeping.describe_jump(found.doubt_ahead)
+            click.echo(f"Since then the clock {jumped}: nothing expires until it is confirmed or comes back.")
+
+    run(work)
+
+
+@clock.command("confirm")
+@with_config
+def confirm_clock(file: Path | None) -> None:
+    """Say that the machine's clock is right, after it has jumped.
+
+    The server follows within seconds. What is due by that clock is then done, and cannot be undone.
+    """
+    config = configured(file)
+
+    async def work() -> None:
+        from esign.actions import timekeeping
+        from esign.clock import SystemClock
+        from esign.core.instant import rfc3339
+
+        now = SystemClock().now()
+        async with database(config) as db:
+            asked = await timekeeping.request_confirmation(db, now)
+        if asked:
+            click.echo(f"The server will go by {rfc3339(now)}.")
+        else:
+            click.echo("The server is in no doubt about its clock; there is nothing to confirm.", err=True)
+
+    run(work)
