@@ -1,5 +1,6 @@
 """How a command ends: 0 done, 1 failed or "no", 2 usage, configuration or unreadable input,
-3 another server on the same data, 4 newer schema, 70 storage failed.
+3 another server on the same data, 4 another schema than this program's, 65 a damaged or foreign
+database, 70 storage failed. Only after 70 a restart can help.
 """
 
 import sys
@@ -8,7 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
-FAILED, USAGE, SERVED, NEWER, STORAGE = 1, 2, 3, 4, 70
+FAILED, USAGE, SERVED, NEWER, DAMAGED, STORAGE = 1, 2, 3, 4, 65, 70
 
 
 def stop(code: int, message: str) -> NoReturn:
@@ -26,10 +27,12 @@ def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     from esign.authority import AuthorityError
     from esign.config import ConfigError
     from esign.core.errors import Problem
-    from esign.store.failures import StorageFailed
+    from esign.descriptors import TooFew
+    from esign.store.failures import LOCKED, StorageFailed, result_code
     from esign.store.folder import UnusableFolder
-    from esign.store.locks import AlreadyServed
-    from esign.store.migrate import ForeignDatabase, NewerSchema
+    from esign.store.inspection import DamagedDatabase
+    from esign.store.locks import AlreadyServed, Locked
+    from esign.store.migrate import ForeignDatabase, NewerSchema, UnfitSchema
     from esign.vault import Damaged, UnusableKey
 
     try:
@@ -38,11 +41,23 @@ def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
         stop(SERVED, f"{error}; stop it first, or set another storage.data_dir")
     except NewerSchema as error:
         stop(NEWER, f"{error}; install the newer version of esign again")
+    except UnfitSchema as error:
+        stop(
+            NEWER, f"{error}; nothing of it was written; run the version of esign that this database is from"
+        )
+    except Locked as error:
+        stop(STORAGE, f"{error}; end it, or wait for its end")
     except (StorageFailed, sqlite3.OperationalError) as error:
+        if result_code(error) in LOCKED:
+            stop(STORAGE, "another program holds a lock on the database; end it, or wait for its end")
         stop(STORAGE, f"the database cannot be written: {error}; check the disk and its free space")
+    except DamagedDatabase as error:
+        stop(DAMAGED, str(error))
     except (ForeignDatabase, sqlite3.DatabaseError) as error:
-        stop(STORAGE, f"{error}; set storage.data_dir to the folder of an esign database")
-    except (ConfigError, UnusableFolder, UnusableKey, AuthorityError) as error:
+        if result_code(error) == sqlite3.SQLITE_CORRUPT:
+            stop(DAMAGED, f"the database is damaged: {error}; put esign.db back from a backup")
+        stop(DAMAGED, f"{error}; set storage.data_dir to the folder of an esign database")
+    except (ConfigError, TooFew, UnusableFolder, UnusableKey, AuthorityError) as error:
         stop(STORAGE if is_full(error.__context__) else USAGE, str(error))
     except Damaged as error:
         stop(USAGE, f"{error}; put app.key back from a backup")

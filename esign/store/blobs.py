@@ -8,6 +8,7 @@ from esign.core.instant import Instant
 from esign.store.database import Reader, Row, Transaction
 
 CHUNK = 2**20
+MISSING = "the content is missing or was changed; restore it from a backup"
 
 
 class Missing(Exception):
@@ -56,7 +57,9 @@ async def get(reader: Reader, sha256: str) -> bytes:
     )
     content, found = await asyncio.to_thread(whole, rows) if len(rows) > 1 else whole(rows)
     if found != sha256:
+        reader.damage.note("blob", sha256, MISSING)
         raise Missing(f"stored content {sha256} is missing or was changed; restore the data from a backup")
+    reader.damage.forget("blob", sha256)
     return content
 
 
@@ -104,6 +107,7 @@ async def size(reader: Reader, sha256: str) -> int:
     """Bytes; raises Missing."""
     rows = await reader.all("SELECT size FROM blob WHERE sha256 = :sha256", sha256=sha256)
     if not rows:
+        reader.damage.note("blob", sha256, MISSING)
         raise Missing(f"stored content {sha256} is missing; restore the data from a backup")
     return int(rows[0]["size"])
 

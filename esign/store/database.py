@@ -5,7 +5,6 @@ Measured: 360 commits a second alone, over 3,000 units a second when up to 16 sh
 """
 
 import asyncio
-import fcntl
 import os
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -18,9 +17,10 @@ import aiosqlite
 
 from esign.core.errors import Problem
 from esign.store import migrate, words
-from esign.store.failures import StorageFailed, is_passing, is_storage
-from esign.store.locks import held, open_advisory
-from esign.store.readers import Points, Readers
+from esign.store.damage import DamageLog
+from esign.store.failures import LOCKED, StorageFailed, is_passing, is_storage, result_code
+from esign.store.locks import POLL_SECONDS, WriteLock, hold_at_start
+from esign.store.readers import Points, Readers, decode_leniently, is_undecodable
 from esign.store.readers import Row as Row  # what both sides of the database give
 
 T = TypeVar("T")
@@ -31,9 +31,13 @@ WAITING = 500
 READERS = 3
 CHECKPOINT_SECONDS = 30.0
 CHECKPOINT_PAGES = 1_000
+LARGE_LOG = 64 * 2**20
+TRUNCATE_SECONDS = 5.0  # between two attempts to cut a large log
+LOCKED_SECONDS = 1.5  # that a write waits for a lock of another process; its caller is answered within 2
+STARTING_SECONDS = 10.0  # the same before the server answers anybody
 CLOSING_SECONDS = 5.0
 PRAGMAS = (
-    "PRAGMA busy_timeout = 10000",
+    "PRAGMA busy_timeout = 1500",
     "PRAGMA foreign_keys = ON",
     "PRAGMA recursive_triggers = ON",
     "PRAGMA trusted_schema = OFF",
@@ -50,7 +54,11 @@ WRITER_PRAGMAS = (
     "PRAGMA cache_size = -4000",  # KiB; more would hold files that nobody reads from here
 )
 
+PREPARING_PRAGMAS = (*PRAGMAS, *WRITER_PRAGMAS, f"PRAGMA busy_timeout = {STARTING_SECONDS * 1000:.0f}")
+# The writer waits for a lock on the loop, where whoever waits can be refused in time; and for no checkpoint.
+SERVING_PRAGMAS = (*PRAGMAS, *WRITER_PRAGMAS, "PRAGMA busy_timeout = 0")
 READER_PRAGMAS = (*PRAGMAS, "PRAGMA query_only = ON")
+POINT_PRAGMAS = (*READER_PRAGMAS, "PRAGMA busy_timeout = 100")  # the loop waits with them
 
 
 class Reader(Protocol):
@@ -60,15 +68,28 @@ class Reader(Protocol):
 
     async def one(self, sql: str, **values: Any) -> Row | None: ...
 
+    @property
+    def damage(self) -> DamageLog: ...
+
 
 class Transaction:
     """What a write function may await: statements on the writing connection, nothing else."""
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
+    def __init__(self, connection: aiosqlite.Connection, damage: DamageLog) -> None:
         self._connection = connection
+        self.damage = damage
 
     async def all(self, sql: str, **values: Any) -> list[Row]:
-        return list(await self._connection.execute_fetchall(sql, values))
+        try:
+            return list(await self._connection.execute_fetchall(sql, values))
+        except sqlite3.OperationalError as error:
+            if not is_undecodable(error) or not sql.lstrip().startswith("SELECT"):  # what writes runs once
+                raise
+        self._connection.text_factory = decode_leniently
+        try:
+            return list(await self._connection.execute_fetchall(sql, values))
+        finally:
+            self._connection.text_factory = str
 
     async def one(self, sql: str, **values: Any) -> Row | None:
         rows = await self.all(sql, **values)
@@ -88,8 +109,19 @@ Write = Callable[[Transaction], Awaitable[T]]
 
 @dataclass(slots=True)
 class Queued(Generic[T]):
+    """A write, and until when (in the time of the loop) it waits for a lock of another process."""
+
     write: Write[T]
     future: asyncio.Future[T]
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class LargeLog:
+    """The log of the database that a reader keeps from being cut: its bytes, and for how many seconds so far."""
+
+    size: int
+    seconds: float
 
 
 class Database:
@@ -100,8 +132,13 @@ class Database:
         self._writer = writer
         self._readers = readers
         self.points = points
+        self.damage = points.damage
         self._queue: asyncio.Queue[Queued[Any]] = asyncio.Queue(WAITING)
-        self._advisory = open_advisory(path)
+        self._log = path.with_name(path.name + "-wal")
+        self._lock = WriteLock(path)
+        self._large_since: float | None = None
+        self.on_full: Callable[[], None] | None = None  # called when a write found no room on the disk
+        self._truncate_at = 0.0
         self._closed = False
         self._task = asyncio.create_task(self._work(), name="database writer")
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -118,9 +155,10 @@ class Database:
         """Run `write` in a transaction; its result is durable when it returns. Raises what `write` raises."""
         if self._closed or self._task.done():
             raise Problem("unavailable")
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
         try:
-            self._queue.put_nowait(Queued(write, future))
+            self._queue.put_nowait(Queued(write, future, loop.time() + LOCKED_SECONDS))
         except asyncio.QueueFull:
             raise Problem("unavailable", retry_after=1) from None
         return await future
@@ -141,18 +179,18 @@ class Database:
         try:
             if not self.failed.done():
                 self.failed.cancel()
-                await self._checkpoint("PASSIVE")
+                await self._checkpoint()
         finally:
             await self._writer.close()
             self._readers.close()
             self.points.close()
-            os.close(self._advisory)
+            self._lock.close()
 
     async def _work(self) -> None:
         while True:
             group = await self._next_group()
             try:
-                await (self._commit(group) if group else self._checkpoint("PASSIVE"))
+                await (self._commit(group) if group else self._tend_log())
             except BaseException as error:  # whatever ends the writer, nobody may wait for it for ever
                 self._stop(group, error)
                 if isinstance(error, Exception):
@@ -174,23 +212,58 @@ class Database:
 
     async def _commit(self, group: list[Queued[Any]]) -> None:
         """One transaction for the whole group, each function in a savepoint of its own."""
+        group = await self._begin(group)
+        if not group:
+            return
         results: list[tuple[Queued[Any], Any, BaseException | None]] = []
-        tx = Transaction(self._writer)
-        async with held(self._advisory):
-            try:
-                await self._writer.execute("BEGIN IMMEDIATE")
-                for queued in group:
-                    results.append(await self._one(tx, queued))
-                await self._writer.execute("COMMIT")
-            except BaseException as error:
-                if self._writer.in_transaction:
-                    await self._writer.execute("ROLLBACK")
-                if not is_passing(error):
-                    raise
-                results = [(queued, None, Problem("unavailable")) for queued in group]
+        tx = Transaction(self._writer, self.damage)
+        try:
+            for queued in group:
+                results.append(await self._one(tx, queued))
+            await self._writer.execute("COMMIT")
+        except BaseException as error:
+            if self._writer.in_transaction:
+                await self._writer.execute("ROLLBACK")
+            if not is_passing(error):
+                raise
+            if result_code(error) == sqlite3.SQLITE_FULL and self.on_full is not None:
+                self.on_full()
+            results = [(queued, None, Problem("unavailable")) for queued in group]
+        finally:
+            self._lock.release()
         for queued, result, problem in results:
             settle(queued.future, result, problem)
-        await self._checkpoint_when_large()
+        if self._log_size() > CHECKPOINT_PAGES * 4096:
+            await self._tend_log()
+
+    async def _begin(self, group: list[Queued[Any]]) -> list[Queued[Any]]:
+        """Hold both locks with a transaction begun, and return who is still there; nothing was begun for nobody.
+
+        Whoever waits too long for a lock of another process is refused, and what they asked for is not done.
+        """
+        loop = asyncio.get_running_loop()
+        while not await self._try_begin():
+            now = loop.time()
+            for queued in group:
+                if queued.until <= now:
+                    settle(queued.future, None, Problem("unavailable", retry_after=1))
+            group = [queued for queued in group if queued.until > now]
+            if not group:
+                break
+            await asyncio.sleep(POLL_SECONDS)
+        return group
+
+    async def _try_begin(self) -> bool:
+        if not self._lock.try_hold():
+            return False
+        try:
+            await self._writer.execute("BEGIN IMMEDIATE")
+        except BaseException as error:
+            self._lock.release()
+            if result_code(error) in LOCKED:
+                return False
+            raise
+        return True
 
     async def _one(
         self, tx: Transaction, queued: Queued[Any]
@@ -218,22 +291,49 @@ class Database:
         if not self.failed.done():
             self.failed.set_exception(StorageFailed(str(error)))
 
-    async def _checkpoint_when_large(self) -> None:
-        log = self._path.with_name(self._path.name + "-wal")
-        size = log.stat().st_size if log.exists() else 0
-        if size > 64 * 2**20:
-            await self._checkpoint("TRUNCATE")
-        elif size > CHECKPOINT_PAGES * 4096:
-            await self._checkpoint("PASSIVE")
+    def large_log(self) -> LargeLog | None:
+        """Return the log that has grown beyond its limit because somebody reads for long; None where it has not."""
+        if self._large_since is None:
+            return None
+        return LargeLog(self._log_size(), asyncio.get_running_loop().time() - self._large_since)
 
-    async def _checkpoint(self, mode: str) -> None:
-        """Bring the log into the file; where the disk is full, what was committed stays safe in the log."""
-        async with held(self._advisory):
-            try:
-                await self._writer.execute_fetchall(f"PRAGMA wal_checkpoint({mode})")
-            except sqlite3.Error as error:
-                if not is_passing(error):
-                    raise
+    def _log_size(self) -> int:
+        try:
+            return self._log.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    async def _tend_log(self) -> None:
+        """Bring the log into the file as far as nobody reads from it, and cut it when it is large; wait for nobody.
+
+        A reader that began before a commit, such as a backup, keeps the log from being cut: it grows until that ends.
+        """
+        await self._checkpoint()
+        now = asyncio.get_running_loop().time()
+        if self._log_size() <= LARGE_LOG:
+            self._large_since = None
+        elif now >= self._truncate_at:
+            self._truncate_at = now + TRUNCATE_SECONDS
+            await self._checkpoint("TRUNCATE")
+            if self._log_size() <= LARGE_LOG:
+                self._large_since = None
+            elif self._large_since is None:
+                self._large_since = now
+
+    async def _checkpoint(self, mode: str = "PASSIVE") -> None:
+        """Bring the log into the file; where the disk is full, what was committed stays safe in the log.
+
+        Does nothing while another process writes, and waits for no reader: the writer has no busy timeout.
+        """
+        if not self._lock.try_hold():
+            return
+        try:
+            await self._writer.execute_fetchall(f"PRAGMA wal_checkpoint({mode})")
+        except sqlite3.Error as error:
+            if not is_passing(error):
+                raise
+        finally:
+            self._lock.release()
 
 
 def settle(future: asyncio.Future[Any], result: Any, problem: BaseException | None) -> None:
@@ -249,12 +349,12 @@ def settle(future: asyncio.Future[Any], result: Any, problem: BaseException | No
 async def open_database(path: Path) -> Database:
     """Open or make the database at `path`, bring its schema up to date, and start its writer.
 
-    Raises migrate.NewerSchema, migrate.ForeignDatabase, sqlite3.Error.
+    Raises migrate.UnfitSchema, migrate.ForeignDatabase, locks.Locked, sqlite3.Error.
     """
     await asyncio.to_thread(prepare, path)
-    writer = await connect(path, PRAGMAS + WRITER_PRAGMAS)
+    writer = await connect(path, SERVING_PRAGMAS)
     try:
-        return Database(path, writer, Readers(path, READERS, READER_PRAGMAS), Points(path, READER_PRAGMAS))
+        return Database(path, writer, Readers(path, READERS, READER_PRAGMAS), Points(path, POINT_PRAGMAS))
     except BaseException:  # the thread of an open writer would keep the program from ending
         await writer.close()
         raise
@@ -264,18 +364,18 @@ def prepare(path: Path) -> None:
     """Check and migrate with a connection of its own, under the advisory lock."""
     if not path.exists():
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    handle = open_advisory(path)
-    connection = sqlite3.connect(path, isolation_level=None)
+    lock = WriteLock(path)
+    connection = sqlite3.connect(path, isolation_level=None, timeout=STARTING_SECONDS)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        hold_at_start(lock, STARTING_SECONDS)
         migrate.check(connection)
-        for pragma in PRAGMAS + WRITER_PRAGMAS:
+        for pragma in PREPARING_PRAGMAS:
             connection.execute(pragma)
         migrate.migrate(connection)
         words.prepare(connection)
     finally:
         connection.close()
-        os.close(handle)
+        lock.close()
 
 
 async def connect(path: Path, pragmas: Iterable[str]) -> aiosqlite.Connection:

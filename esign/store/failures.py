@@ -15,7 +15,8 @@ BROKEN = {
     sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_CANTOPEN,
 }
-PASSING = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+PASSING = {sqlite3.SQLITE_FULL, *LOCKED}
 
 
 def is_passing(error: BaseException) -> bool:

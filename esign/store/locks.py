@@ -1,57 +1,105 @@
 """The two locks of a data folder: one server at a time, and one writer or checkpoint at a time."""
 
-import asyncio
 import fcntl
 import os
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from time import sleep
 
 # The first version of each series of SQLite without the WAL-reset bug.
 MENDED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
+
+
+POLL_SECONDS = 0.01
 
 
 class AlreadyServed(Exception):
     """Another server works on the same data."""
 
 
+class Locked(Exception):
+    """Another process holds the lock for longer than somebody can wait."""
+
+
 @contextmanager
 def server_lock(folder: Path) -> Iterator[None]:
-    """Held while a server works on `folder`; raises AlreadyServed when another one does."""
-    handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    """Hold the lock of a server on `folder`; raises AlreadyServed when another server does.
+
+    The lock is on the folder itself, because a file in it can be deleted and made anew, which would let a second
+    server in. The file `lock` is locked as well: earlier versions look at nothing else.
+    """
+    with ExitStack() as stack:
+        for path, flags in (
+            (folder, os.O_RDONLY | os.O_DIRECTORY),
+            (folder / "lock", os.O_RDWR | os.O_CREAT),
+        ):
+            handle = os.open(path, flags, 0o600)
+            stack.callback(os.close, handle)
+            if not try_lock(handle):
+                raise AlreadyServed(f"another esign server works on {folder}")
+        yield
+
+
+def try_lock(handle: int) -> bool:
+    """Return whether the lock is ours now."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        os.close(handle)
-        raise AlreadyServed(f"another esign server works on {folder}") from None
-    try:
-        yield
-    finally:
-        os.close(handle)
+        return False
+    return True
 
 
-def open_advisory(database: Path) -> int:
-    """The handle for `held`, beside the database; closing it lets go."""
-    return os.open(database.with_name("write.lock"), os.O_RDWR | os.O_CREAT, 0o600)
-
-
-@asynccontextmanager
-async def held(handle: int) -> AsyncIterator[None]:
+class WriteLock:
     """Keeps a command-line write from overlapping a write or checkpoint of the server.
 
     With the WAL-reset bug SQLite can lose commits when two connections write or checkpoint at once.
     """
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        await asyncio.to_thread(fcntl.flock, handle, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        fcntl.flock(handle, fcntl.LOCK_UN)
+
+    def __init__(self, database: Path) -> None:
+        self._path = database.with_name("write.lock")
+        self._handle = self._open()
+
+    def _open(self) -> int:
+        return os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+
+    def try_hold(self) -> bool:
+        """Return whether the lock is ours now; `release` lets go."""
+        while try_lock(self._handle):
+            if self._is_in_place():
+                return True
+            os.close(self._handle)  # deleted meanwhile: others lock the file that lies there now
+            self._handle = self._open()
+        return False
+
+    def _is_in_place(self) -> bool:
+        try:
+            there = self._path.stat()
+        except FileNotFoundError:
+            return False
+        ours = os.fstat(self._handle)
+        return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
+
+    def release(self) -> None:
+        fcntl.flock(self._handle, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Let go for good."""
+        os.close(self._handle)
+
+
+def hold_at_start(lock: WriteLock, seconds: float) -> None:
+    """Wait for the lock before there is an event loop; raises Locked after `seconds`."""
+    for _ in range(int(seconds / POLL_SECONDS)):
+        if lock.try_hold():
+            return
+        sleep(POLL_SECONDS)
+    raise Locked(
+        "another program keeps the database from being written: it holds write.lock in the data folder"
+    )
 
 
 def has_wal_reset_bug(version: tuple[int, int, int]) -> bool:
-    """Whether this SQLite needs `held` for more than good manners."""
+    """Whether this SQLite needs `WriteLock` for more than good manners."""
     mended_in_series = any(version[:2] == mended[:2] and version >= mended for mended in MENDED)
     return version < MENDED[-1] and not mended_in_series

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from esign.core.errors import Problem
+from esign.store.damage import DamageLog
+from esign.store.failures import LOCKED, result_code
 
 Row = sqlite3.Row
 Asked = tuple[str, dict[str, Any], asyncio.Future[list[Row]]]
@@ -83,12 +85,20 @@ class Points:
 
     def __init__(self, path: Path, pragmas: Iterable[str]) -> None:
         self._connection: sqlite3.Connection | None = connect(path, pragmas)
+        self.damage = DamageLog()
 
     async def all(self, sql: str, **values: Any) -> list[Row]:
         """Raises Problem `unavailable` once it is closed."""
         if self._connection is None:
             raise Problem("unavailable")
-        return self._connection.execute(sql, values).fetchall()
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except sqlite3.OperationalError as error:
+            if is_locked(error):
+                raise Problem("unavailable", retry_after=1) from error
+            if not is_undecodable(error):
+                raise
+            return fetch_leniently(self._connection, sql, values)
 
     async def one(self, sql: str, **values: Any) -> Row | None:
         rows = await self.all(sql, **values)
@@ -103,9 +113,40 @@ class Points:
 def answered(connection: sqlite3.Connection, asked: Asked) -> Answered:
     sql, values, future = asked
     try:
-        return future, connection.execute(sql, values).fetchall(), None
+        try:
+            return future, connection.execute(sql, values).fetchall(), None
+        except sqlite3.OperationalError as error:
+            if not is_undecodable(error):
+                raise
+            return future, fetch_leniently(connection, sql, values), None
     except Exception as error:
-        return future, None, error
+        return future, None, Problem("unavailable", retry_after=1) if is_locked(error) else error
+
+
+def is_undecodable(error: Exception) -> bool:
+    """Return whether text of a row is no UTF-8: the one error of a read that has no code of SQLite."""
+    return isinstance(error, sqlite3.OperationalError) and result_code(error) is None
+
+
+def fetch_leniently(connection: sqlite3.Connection, sql: str, values: dict[str, Any]) -> list[Row]:
+    """Return all rows, text that is no UTF-8 as bytes: one damaged row must not hide the others."""
+    connection.text_factory = decode_leniently
+    try:
+        return connection.execute(sql, values).fetchall()
+    finally:
+        connection.text_factory = str
+
+
+def decode_leniently(text: bytes) -> str | bytes:
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return text
+
+
+def is_locked(error: Exception) -> bool:
+    """Return whether another process kept the read from being done; a reader of a log waits for hardly anybody."""
+    return result_code(error) in LOCKED
 
 
 def connect(path: Path, pragmas: Iterable[str]) -> sqlite3.Connection:

@@ -193,8 +193,9 @@ async def assert_every_seal_holds(db: Database, folder: Path, promises: Promises
 
 
 async def assert_each_event_arrived(db: Database, receiver: Receiver) -> None:
-    """At least once, and every time with the same bytes."""
-    stored = {row["id"]: row["body"] for row in await db.all("SELECT id, body FROM event")}
+    """At least once, and every time with the same bytes; `*` leaves out the administrative log."""
+    rows = await db.all("SELECT id, body FROM event WHERE type <> 'audit.recorded'")
+    stored = {row["id"]: row["body"] for row in rows}
     assert len(stored) == len(set(stored))
     arrived = {delivered.id: delivered.body for delivered in receiver.came}
     assert arrived == stored

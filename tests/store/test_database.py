@@ -18,7 +18,7 @@ from esign.core.errors import Problem
 from esign.store import database
 from esign.store.database import FILE, GROUP, WAITING, Database, Transaction, opened
 from esign.store.failures import StorageFailed
-from esign.store.locks import server_lock
+from esign.store.locks import Locked, WriteLock, server_lock
 from esign.store.readers import Points, Readers
 from tests.store.files import modes
 
@@ -391,7 +391,7 @@ class Refusing:
 @asynccontextmanager
 async def refusing_checkpoints(path: Path, code: int) -> AsyncIterator[tuple[Database, Refusing]]:
     database.prepare(path)
-    writer: Any = Refusing(await database.connect(path, database.PRAGMAS + database.WRITER_PRAGMAS), code)
+    writer: Any = Refusing(await database.connect(path, database.SERVING_PRAGMAS), code)
     points = Points(path, database.PRAGMAS)
     db = Database(path, writer, Readers(path, 1, database.PRAGMAS), points)
     try:
@@ -544,6 +544,123 @@ async def test_a_write_waits_while_another_process_holds_the_advisory_lock(
     assert await whole(pairs) == []
     os.close(handle)
     assert await writing == 1
+
+
+@contextmanager
+def foreign_lock(folder: Path, kind: str) -> Iterator[None]:
+    """What another process does: hold `write.lock`, or a write transaction on the database."""
+    if kind == "write.lock":
+        handle = os.open(folder / "write.lock", os.O_RDWR)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+    else:
+        with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            yield
+
+
+@pytest.mark.parametrize("kind", ["write.lock", "transaction"])
+async def test_a_lock_of_another_process_refuses_all_who_wait_within_two_seconds_and_then_it_goes_on(
+    pairs: Database, tmp_path: Path, kind: str
+) -> None:
+    loop = asyncio.get_running_loop()
+    took: list[float] = []
+
+    async def refused(n: int) -> None:
+        began = loop.time()
+        with pytest.raises(Problem) as problem:
+            await put(pairs, n)
+        took.append(loop.time() - began)
+        assert (problem.value.status, problem.value.retry_after) == (503, 1)
+
+    with foreign_lock(tmp_path, kind):
+        first = [asyncio.create_task(refused(n)) for n in range(3 * GROUP)]
+        await asyncio.wait(first, timeout=0.7)  # others come while these wait
+        assert await whole(pairs) == []  # reading goes on
+        await asyncio.wait_for(asyncio.gather(*first, *(refused(n) for n in range(3 * GROUP, 80))), 20)
+        assert max(took) < 2
+    assert await put(pairs, 1000) == 1000
+    assert await whole(pairs) == [1000]
+    assert not pairs.failed.done()
+
+
+async def test_a_lock_of_another_process_that_ends_in_time_refuses_nobody(
+    pairs: Database, tmp_path: Path
+) -> None:
+    for kind in ("write.lock", "transaction"):
+        with foreign_lock(tmp_path, kind):
+            waiting = [asyncio.create_task(put(pairs, n)) for n in range(20)]
+            done, _ = await asyncio.wait(waiting, timeout=0.2)
+            assert not done
+        assert await asyncio.gather(*waiting) == list(range(20))
+        await pairs.write(lambda tx: tx.run("DELETE FROM pair"))
+
+
+async def test_a_write_lock_that_was_deleted_still_keeps_two_apart(pairs: Database, tmp_path: Path) -> None:
+    await put(pairs, 1)
+    (tmp_path / "write.lock").unlink()
+    await put(pairs, 2)
+    assert (tmp_path / "write.lock").exists()
+    (tmp_path / "write.lock").unlink()
+    another = WriteLock(tmp_path / FILE)  # a command that begins now
+    assert another.try_hold()
+    writing = asyncio.create_task(put(pairs, 3))
+    done, _ = await asyncio.wait({writing}, timeout=0.2)
+    assert not done
+    another.release()
+    assert await writing == 3
+    another.close()
+
+
+async def test_a_start_does_not_wait_for_a_lock_for_ever(
+    pairs: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "STARTING_SECONDS", 0.05)
+    with foreign_lock(tmp_path, "write.lock"), pytest.raises(Locked, match="holds write"):
+        await asyncio.to_thread(database.prepare, tmp_path / FILE)
+
+
+# ---------- a long reader ----------
+
+
+@contextmanager
+def long_reader(path: Path) -> Iterator[None]:
+    """What a backup does: one read transaction for as long as it takes."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        yield
+
+
+async def put_more(db: Database) -> None:
+    await db.write(lambda tx: tx.run("INSERT INTO much VALUES (zeroblob(65536))"))
+
+
+async def test_nobody_waits_for_a_long_reader_and_the_log_is_cut_after_it(
+    pairs: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "LARGE_LOG", 2**20)
+    monkeypatch.setattr(database, "CHECKPOINT_PAGES", 10)
+    monkeypatch.setattr(database, "TRUNCATE_SECONDS", 0)
+    log = tmp_path / (FILE + "-wal")
+    with long_reader(tmp_path / FILE):
+        await pairs.write(put_much)
+        async with asyncio.timeout(10):  # one commit waited as long before
+            for n in range(100):
+                await put(pairs, n)
+        assert log.stat().st_size > 4 * 2**20
+        async with asyncio.timeout(20):
+            while (large := pairs.large_log()) is None:
+                await put_more(pairs)
+        assert large.size >= 4 * 2**20 and large.seconds >= 0
+        assert await whole(pairs) == list(range(100))
+    async with asyncio.timeout(20):
+        while pairs.large_log() is not None:
+            await put_more(pairs)
+    assert log.stat().st_size <= 2**20
 
 
 async def test_every_file_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 import hashlib
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,92 @@ async def test_a_newer_schema_is_refused_and_not_touched(tmp_path: Path) -> None
     assert files(tmp_path) == before
 
 
+# ---------- by what was applied ----------
+
+
+def a_migration(number: int, name: str, sql: str) -> migrate.Migration:
+    return migrate.read(f"{number:04}_{name}", [sql])
+
+
+FIRST = a_migration(1, "first", "CREATE TABLE document (id TEXT) {strict};")
+FREE = a_migration(30, "free", "CREATE TABLE free (id TEXT) {strict};")
+LATE = a_migration(50, "late", "CREATE TABLE late (id TEXT) {strict};")
+
+
+def bring(path: Path, *known: migrate.Migration) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        migrate.migrate(connection, known)
+
+
+def entries(path: Path) -> list[tuple[int, str]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT number, name FROM migration ORDER BY number").fetchall()
+
+
+def version(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def test_names_and_numbers_of_migrations_stand_once() -> None:
+    known = migrate.migrations()
+    assert len({each.name for each in known}) == len({each.number for each in known}) == len(known)
+
+
+def test_a_script_with_a_free_number_below_the_highest_is_applied(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    bring(path, FIRST, LATE)
+    assert version(path) == 50
+    bring(path, FIRST, FREE, LATE)
+    assert entries(path) == [(1, "first"), (30, "free"), (50, "late")]
+    assert version(path) == 50
+
+
+def test_a_script_that_got_another_number_is_not_applied_again(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    bring(path, FIRST, FREE)
+    bring(path, FIRST, replace(FREE, number=31), LATE)
+    assert [name for _, name in entries(path)] == ["first", "free", "late"]
+
+
+def test_a_database_with_a_migration_that_is_not_known_is_refused_as_newer(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    bring(path, FIRST, FREE, LATE)
+    before = files(tmp_path)
+    with pytest.raises(migrate.NewerSchema, match="0030_free"):
+        bring(path, FIRST, LATE)
+    assert files(tmp_path) == before
+
+
+def test_a_script_that_was_changed_after_it_was_applied_stops_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / FILE
+    bring(path, FIRST, FREE)
+    before = files(tmp_path)
+    changed = a_migration(30, "free", "CREATE TABLE free (id TEXT, more TEXT) {strict};")
+    with pytest.raises(migrate.ChangedMigration, match="0030_free"):
+        bring(path, FIRST, changed, LATE)
+    assert files(tmp_path) == before
+    monkeypatch.setattr(migrate, "EQUIVALENT", {"free": frozenset({FREE.sha256})})
+    bring(path, FIRST, changed, LATE)
+    assert len(entries(path)) == 3
+
+
+def test_a_script_that_cannot_be_applied_is_named_and_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    bring(path, FIRST)
+    bad = a_migration(30, "free", "CREATE TABLE half (id TEXT) {strict}; DROP TABLE nowhere;")
+    with pytest.raises(migrate.MigrationFailed, match=r"0030_free.*no such table: nowhere"):
+        bring(path, FIRST, bad)
+    assert entries(path) == [(1, "first")]
+    assert "half" not in dict(schema(path))
+
+
+def test_the_hash_of_a_script_covers_its_twin() -> None:
+    assert migrate.read("0030_free", ["a", "b"]).sha256 != migrate.read("0030_free", ["a", "c"]).sha256
+
+
 @pytest.mark.parametrize(
     "script",
     [
@@ -145,3 +232,26 @@ def test_deliveries_that_waited_as_jobs_still_wait(tmp_path: Path) -> None:
             "dlv_",
         )
         assert connection.execute("SELECT 1 FROM outbox").fetchall() == []
+
+
+def test_keys_of_before_are_of_the_member_who_made_them_or_of_the_command_line(tmp_path: Path) -> None:
+    """Version 30 bounds a key by its maker; what had none recorded was made on the command line."""
+    with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as connection:
+        words.register(connection)
+        for number, script in migrate.scripts():
+            if number == 30:
+                connection.execute(
+                    "INSERT INTO organisation (id, name, locale, time_zone, colour, created_at)"
+                    " VALUES ('org_1', 'N', 'en', 'UTC', '#3d4657', 0)"
+                )
+                by_member = '{"kind": "member", "id": "mem_1", "name": "Ada", "email": null}'
+                by_system = '{"kind": "system", "id": null, "name": "command line", "email": null}'
+                for id, by in (("key_1", by_member), ("key_2", by_system), ("key_3", None)):
+                    connection.execute(
+                        "INSERT INTO api_key (id, organisation_id, mode, name, hash, hint, scopes, created_at,"
+                        " created_by) VALUES (?, 'org_1', 'live', 'K', ?, '', '[]', 0, ?)",
+                        (id, id.encode(), by),
+                    )
+            connection.executescript(script)
+        rows = connection.execute("SELECT id, maker_id FROM api_key ORDER BY id").fetchall()
+    assert rows == [("key_1", "mem_1"), ("key_2", None), ("key_3", None)]

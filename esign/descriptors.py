@@ -1,0 +1,31 @@
+"""How many files and connections the system lets this process have open at once."""
+
+import resource
+
+NEEDED = 1_500  # 1,000 connections of visitors, 64 deliveries, mail, PDF workers, the database
+FEWEST = 256  # with fewer, a handful of browsers would keep the database from opening its files
+
+
+class TooFew(Exception):
+    """The process may open so few files that it cannot work; the message says what to do."""
+
+
+def raise_limit(needed: int = NEEDED, fewest: int = FEWEST) -> str | None:
+    """Raise the soft limit as far as `needed`; return what to say where it stays below, None where it does not.
+
+    Raises TooFew where even `fewest` are not allowed.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    if soft != resource.RLIM_INFINITY and soft < allowed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+        soft = allowed
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return None
+    told = (
+        f"this process may open {soft} files at once, and {needed} are needed for 1,000 connections;"
+        " raise the limit (LimitNOFILE= in systemd, --ulimit nofile= in Docker)"
+    )
+    if soft < fewest:
+        raise TooFew(told)
+    return told

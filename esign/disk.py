@@ -1,0 +1,94 @@
+"""Room on the disk of the data folder: what is kept free for signing, and a reserve for the worst.
+
+Below `spare` free bytes nobody brings new files, so that what is left serves those who sign. The reserve is a file that
+takes its room as long as there is plenty; once even signing has hardly any left, it is deleted, and made again later.
+"""
+
+import logging
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+log = logging.getLogger("esign")
+
+SPARE = 256 * 2**20
+RESERVE = 64 * 2**20
+NAME = "reserve"
+
+Free = Callable[[Path], int]
+
+
+def free_bytes(folder: Path) -> int:
+    """Return what this user may still write there; raises OSError."""
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
+
+
+class Room:
+    """The room of one data folder; `look` is called every few seconds and after a write that found none.
+
+    `free` gives the free bytes of a folder.
+    """
+
+    def __init__(
+        self, folder: Path, spare: int = SPARE, reserve: int = RESERVE, free: Free = free_bytes
+    ) -> None:
+        self.spare = spare
+        self._folder = folder
+        self._file = folder / NAME
+        self._size = reserve
+        self._free = free
+        self._was_short = False
+
+    def is_short(self) -> bool:
+        """Return whether new files must wait; a disk that cannot be asked has no room."""
+        try:
+            return self._free(self._folder) < self.spare
+        except OSError:
+            return True
+
+    def look(self) -> None:
+        """Let the reserve go where room is nearly used up, make it where there is plenty, and log what changed."""
+        try:
+            free = self._free(self._folder)
+        except OSError as error:
+            log.error("the room on the disk of the data folder cannot be told: %s", error)
+            return
+        if free < self._size:
+            self.release()
+        elif 0 < 2 * self._size <= free - self.spare and not self._is_made():
+            self._make()
+        self._tell(free)
+
+    def release(self) -> None:
+        """Delete the reserve, if there is one: its room serves what has to be written now."""
+        with suppress(FileNotFoundError):
+            self._file.unlink()
+            log.warning("the disk is full: the reserve of %s MiB was released", self._size // 2**20)
+
+    def _is_made(self) -> bool:
+        return self._file.exists() and self._file.stat().st_size == self._size
+
+    def _make(self) -> None:
+        handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            os.posix_fallocate(handle, 0, self._size)
+        except OSError as error:  # some file systems cannot; everything else works without a reserve
+            log.info("no reserve can be made in the data folder: %s", error.strerror)
+            self._file.unlink()
+        finally:
+            os.close(handle)
+
+    def _tell(self, free: int) -> None:
+        short = free < self.spare
+        if short and not self._was_short:
+            log.error(
+                "the disk of the data folder has %s MiB left: nothing can be uploaded until there are %s MiB;"
+                " signing goes on",
+                free // 2**20,
+                self.spare // 2**20,
+            )
+        if self._was_short and not short:
+            log.warning("the disk of the data folder has room again: uploads are taken")
+        self._was_short = short

@@ -1,0 +1,57 @@
+"""A disk that is nearly full: who signs goes on, who brings something new waits, and all is well again by itself."""
+
+import sqlite3
+
+import pytest
+
+from esign.jobs import room as ticking
+from tests.journeys.api import a_request
+from tests.journeys.site import Site
+
+
+async def test_signing_sealing_and_downloading_go_on_while_uploads_wait(site: Site) -> None:
+    room = site.runtime.room
+    before, document = room.spare, await site.api.sent()
+    draft = (await site.api.ok("POST", "/documents", a_request()))["id"]
+    room.spare = 2**62
+    for path, body in (("/documents", a_request()), (f"/documents/{document}/duplicate", {})):
+        answer = await site.api.call("POST", path, body)
+        assert (answer.status, answer.code) == (503, "unavailable")
+        assert int(answer.headers["Retry-After"]) == 60
+        assert "nearly full" in answer.body["error"]["message"]
+    status, said = await ready(site)
+    assert (status, said["checks"]["storage"]) == (503, "disk full")
+
+    await site.all_sign(document)
+    await site.work("seal")
+    shown = await site.api.get(document)
+    assert shown["status"] == "completed"
+    sealed = await site.api.call("GET", f"/documents/{document}/files/sealed", Accept="application/pdf")
+    assert sealed.status == 200 and sealed.content.startswith(b"%PDF")
+
+    await site.api.ok("POST", f"/documents/{draft}/send", {})
+
+    room.spare = before
+    assert (await site.api.call("POST", "/documents", a_request())).status == 201
+    assert (await ready(site))[0] == 200
+
+
+async def ready(site: Site) -> tuple[int, dict[str, dict[str, str]]]:
+    async with site.session.get(f"{site.base}/readyz") as answer:
+        return answer.status, await answer.json()
+
+
+async def test_a_write_that_finds_no_room_releases_the_reserve(site: Site) -> None:
+    reserve = site.runtime.config.storage.data_dir / "reserve"
+    await ticking.tick(site.runtime)
+    assert reserve.exists()
+
+    async def fill(tx: object) -> None:
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL
+        raise error
+
+    with pytest.raises(Exception, match="unavailable"):
+        await site.runtime.db.write(fill)
+    assert not reserve.exists()
+    assert await site.runtime.db.one("SELECT 1 AS one") is not None
