@@ -9,6 +9,7 @@ from esign.core.account import Organisation
 from esign.core.challenge import LIVES
 from esign.core.document import Document, Mode, Recipient, RecipientStatus, Role
 from esign.core.instant import MINUTE, Instant
+from esign.core.masking import mask_email
 from esign.mail import codes, endings, letters
 from esign.mail.endings import Cancelled, Corrected, Declined, Expired, Reader, Renewal
 from esign.mail.letters import Completed, Invitation, Part, Reminder, Signed
@@ -208,9 +209,10 @@ def cancelled(desk: Desk) -> Letter:
 
 
 def corrected(desk: Desk) -> Letter:
-    document, to = desk.post.document, desk.post.to
-    assert to is not None
-    return endings.corrected(Corrected(desk.head, to.name, desk.sender, document.title))
+    document, to, about = desk.post.document, desk.post.to, desk.post.about
+    assert to is not None and about is not None
+    now_at = mask_email(about.email)
+    return endings.corrected(Corrected(desk.head, to.name, desk.sender, document.title, now_at))
 
 
 def code(desk: Desk) -> Letter:

@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 
 from esign import net
 from esign.actions import notices
+from esign.actions.webhooks import enter
 from esign.core import delivery as rules
 from esign.core import signature
+from esign.core.caller import PROGRAM
 from esign.core.delivery import Attempt, Delivery, DeliveryStatus
 from esign.core.document import Mode
 from esign.core.instant import DAY, SECOND, Instant, Millis
@@ -21,6 +23,8 @@ from esign.store import deliveries, webhooks
 from esign.store.database import Transaction
 
 log = logging.getLogger("esign.webhooks")
+
+OFF = {"members": ["enabled"], "enabled": False}
 
 
 async def attempt(runtime: Runtime, webhook: Webhook, event_id: str, body: bytes) -> Attempt:
@@ -104,6 +108,7 @@ async def note(
     for webhook in changed.values():
         if hooks[webhook.id].enabled and not webhook.enabled:
             await deliveries.give_up(tx, webhook.id, now, "the endpoint answered 410 Gone")
+            await enter(runtime, tx, "webhook.changed", webhook, PROGRAM, OFF)
     for webhook, news in told:
         await notify(runtime, tx, webhook, news)
     return bool(told)
@@ -140,7 +145,7 @@ async def end_failing(runtime: Runtime, webhook_id: str) -> None:
 
     async def write(tx: Transaction) -> None:
         webhook = await webhooks.get(tx, webhook_id)
-        due = rules.verdict(webhook, now) if webhook is not None else None
+        due = rules.verdict(webhook, runtime.clock.settled()) if webhook is not None else None
         if webhook is None or due is None:
             return
         since = webhook.failing_since or now
@@ -152,6 +157,7 @@ async def end_failing(runtime: Runtime, webhook_id: str) -> None:
             webhook = rules.switched_off(webhook, "failing", now)
             await deliveries.give_up(tx, webhook.id, now, "the webhook was switched off")
             await notify(runtime, tx, webhook, News("webhook_failing", str(since), {"since_at": since}))
+            await enter(runtime, tx, "webhook.changed", webhook, PROGRAM, OFF)
         await webhooks.save(tx, [webhook])
 
     await runtime.db.write(write)

@@ -11,31 +11,46 @@ from email.utils import parseaddr
 from typing import Any
 from urllib.parse import urlsplit
 
-from esign.actions import copies, logo, notices, testmail
+from esign.actions import codes, copies, logo, notices, relay, testmail
 from esign.actions.copies import Copy
 from esign.actions.correspondence import Post, write_letter
 from esign.actions.documents import Owner
 from esign.actions.files import name_of
+from esign.actions.outbox import KEPT
 from esign.actions.testmail import About
 from esign.core import effort
 from esign.core import letter as rules
 from esign.core.account import Organisation
 from esign.core.challenge import Method
+from esign.core.correcting import is_redirected
 from esign.core.document import Delivery, Mode, Recipient, Status
 from esign.core.instant import HOUR, MINUTE, Instant, Millis, rfc3339
-from esign.mail.failure import AuthenticationFailure, PermanentFailure, TemporaryFailure
+from esign.core.link import Reached
+from esign.mail.failure import PermanentFailure, RelayFailure, TemporaryFailure
 from esign.mail.message import Attachment, Mailbox, compose
 from esign.mail.sheet import Letter
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, drafts, links, mails, outbox, outcomes
+from esign.store import accounts, blobs, challenges, documents, drafts, links, mails, outbox, outcomes
 from esign.store.database import Reader, Transaction
 from esign.store.outbox import Job
+from esign.store.relay import find_stop, hasten_probe
 
 log = logging.getLogger("esign.mail")
 
 RETRIES: tuple[Millis, ...] = tuple(n * MINUTE for n in (1, 2, 5, 10, 20, 40))
 GIVE_UP_AFTER = 72 * HOUR
+LEASE: Millis = 5 * MINUTE  # outlives any attempt
+NOT_MAILED = (KEPT, testmail.CAPTURED)
 ADDRESS = re.compile(r"\S+@\S+")
+
+
+async def choose_due(runtime: Runtime, now: Instant, room: int) -> list[int]:
+    """The ids of up to `room` mails to try now; while the mail server takes none, one when it is time to ask it."""
+    stop = await find_stop(runtime.db)
+    if stop is None:
+        return await outbox.find_urgent(runtime.db, "mail", now, room, turn=now)
+    # The one that has waited longest: after a probe a mail goes to the end, so that each probe is another mail.
+    return await outbox.find_due(runtime.db, "mail", now, 1) if now >= stop.probe_at else []
 
 
 async def deliver(runtime: Runtime, job: Job) -> None:
@@ -47,8 +62,8 @@ async def deliver(runtime: Runtime, job: Job) -> None:
     to = address(post)
     if (
         to is None
-        or is_stale(post, runtime.clock.now())
-        or await is_revoked(runtime.db, post, runtime.clock.now())
+        or is_stale(post, runtime.clock.settled())
+        or await is_revoked(runtime.db, post, runtime.clock.settled())
     ):
         copy = Copy(post.letter, to.address if to else "")
         await finish(runtime, job, post, Delivery.NONE, copy=copy)
@@ -109,15 +124,15 @@ async def attempt(runtime: Runtime, job: Job, post: Post | None, parcel: Parcel)
         message = await asyncio.to_thread(written, runtime, job, parcel)
         copy = copies.filled_in(copy, message, parcel.opening)
         reply = await testmail.send(runtime, message, parcel.about)
-    except AuthenticationFailure as failure:
-        log.error("the mail server refused our login: %s; check [mail] username and password", failure)
-        await postpone(runtime, job, post, str(failure), copy)
+    except RelayFailure as failure:
+        await wait_for_relay(runtime, job, failure, copy)
     except TemporaryFailure as failure:
         await postpone(runtime, job, post, str(failure), copy)
     except PermanentFailure as failure:
         await finish(runtime, job, post, Delivery.FAILED, str(failure), copy=copy)
     else:
-        await finish(runtime, job, post, Delivery.ACCEPTED, copy=copy, reply=reply)
+        delivery = Delivery.KEPT if reply in NOT_MAILED else Delivery.ACCEPTED
+        await finish(runtime, job, post, delivery, copy=copy, reply=reply)
 
 
 def written(runtime: Runtime, job: Job, parcel: Parcel) -> EmailMessage:
@@ -175,12 +190,13 @@ def address(post: Post) -> Mailbox | None:
 def is_stale(post: Post, now: Instant) -> bool:
     """An invitation or reminder whose recipient need not act, or read, any more; a code that has ended.
 
-    Also the farewell to an address that has a part in the document again, or another one.
+    Also the farewell to an address that the document goes to again. One that has another part in the document is told:
+    otherwise whoever signs could be replaced in silence by making them a copy's recipient first.
     """
     if post.until is not None and now >= post.until:
         return True
     if post.to is not None:
-        return any(r.email.casefold() == post.to.address.casefold() for r in post.document.recipients)
+        return post.about is not None and not is_redirected(post.about, post.to.address)
     if post.letter not in ("invitation", "reminder"):
         return False
     assert post.recipient is not None
@@ -245,7 +261,12 @@ async def finish(
             return
         if post is not None and delivery is not Delivery.NONE:
             await note(runtime, tx, post, delivery, reason, now)
+            await note_reached(runtime, tx, post, delivery)
         await outbox.finish(tx, job, now, reason, words=words, reply=reply)
+        if delivery is Delivery.ACCEPTED:
+            await relay.note_success(tx, now)
+        else:
+            await hasten_probe(tx, now)  # this mail has told nothing about the mail server
 
     await runtime.db.write(write)
     runtime.bell.ring()
@@ -264,8 +285,20 @@ async def note(
     if delivery is Delivery.FAILED:
         outcome = rules.delivery_failed(before, recipient, reason or "refused", now)
     else:
-        outcome = rules.delivered(before, recipient, now)
+        outcome = rules.delivered(before, recipient, delivery, now)
     await outcomes.save(tx, outcome, before, runtime.vault, now)
+
+
+async def note_reached(runtime: Runtime, tx: Transaction, post: Post, delivery: Delivery) -> None:
+    """On the link and the code in the mail: whoever uses them has a mail that left, or one that stayed here."""
+    routes = {Delivery.ACCEPTED: Reached.EMAIL, Delivery.KEPT: Reached.KEPT}
+    if delivery not in routes:
+        return
+    if post.token is not None:
+        await links.note_reached(tx, post.token, routes[delivery])
+    if post.code is not None and post.recipient is not None:
+        mac = codes.mailed(runtime.vault, post.recipient.id, post.code)
+        await challenges.note_reached(tx, post.recipient.id, mac, routes[delivery])
 
 
 async def postpone(runtime: Runtime, job: Job, post: Post | None, reason: str, copy: Copy) -> None:
@@ -281,5 +314,16 @@ async def postpone(runtime: Runtime, job: Job, post: Post | None, reason: str, c
 
     async def write(tx: Transaction) -> None:
         await outbox.postpone(tx, job, now + wait, reason, words)
+        await relay.note_deferral(tx, job, reason, now)
+
+    await runtime.db.write(write)
+
+
+async def wait_for_relay(runtime: Runtime, job: Job, failure: RelayFailure, copy: Copy) -> None:
+    """Stop trying mails but for one a minute, and let this one wait without being charged."""
+    now, words = runtime.clock.now(), copies.seal(runtime.vault, job.key, copy)
+
+    async def write(tx: Transaction) -> None:
+        await relay.note_refusal(tx, job, failure, now, words)
 
     await runtime.db.write(write)

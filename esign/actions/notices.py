@@ -5,10 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from esign.actions import logo
+from esign.actions.device import parts
 from esign.core.account import Organisation
-from esign.core.document import Mode
-from esign.core.instant import DAY
+from esign.core.apikey import ApiKey
+from esign.core.caller import Caller
+from esign.core.document import Mode, Origin
+from esign.core.instant import DAY, Instant
+from esign.core.member import Member, MemberRole, MemberStatus
+from esign.core.urgency import urgency_of
 from esign.core.usage import Meter, Usage
+from esign.core.user import User
+from esign.entropy import new_id
 from esign.mail import notices as letters
 from esign.mail.message import Mailbox
 from esign.mail.sheet import Inline, Letter, Letterhead
@@ -16,6 +23,7 @@ from esign.runtime import Runtime
 from esign.store import accounts, members, outbox, usage
 from esign.store.database import Reader, Transaction
 from esign.store.outbox import Job
+from esign.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +55,20 @@ async def queue(
         await queue_one(runtime, tx, notice, f"notice:{letter}:{key}:{reader_id}")
 
 
-async def queue_one(runtime: Runtime, tx: Transaction, notice: Notice, name: str) -> None:
-    """One mail to one reader, however often it is queued under this name."""
+async def queue_one(
+    runtime: Runtime, tx: Transaction, notice: Notice, name: str, *, metered: bool = True
+) -> None:
+    """Queue one mail to one reader, once under this name.
+
+    A mail that a stranger can cause is not `metered`: it must not use up what the organisation may send.
+    """
+    await enqueue(tx, runtime.vault, notice, name, runtime.clock.now(), metered=metered)
+
+
+async def enqueue(
+    tx: Transaction, vault: Vault, notice: Notice, name: str, now: Instant, *, metered: bool = True
+) -> None:
+    """Queue the same where there is no running program, as on the command line."""
     body = {
         "organisation": notice.organisation.id,
         "mode": notice.mode.value,
@@ -57,11 +77,87 @@ async def queue_one(runtime: Runtime, tx: Transaction, notice: Notice, name: str
         "facts": dict(notice.facts),
         "link": notice.link,
     }
-    now = runtime.clock.now()
-    sealed = runtime.vault.encrypt("outbox", json.dumps(body).encode(), name.encode())
+    sealed = vault.encrypt("outbox", json.dumps(body).encode(), name.encode())
     owner = (notice.organisation.id, notice.mode)
-    count = await outbox.add(tx, "mail", name, now, body=sealed, owner=owner)
-    await usage.add(tx, Meter(notice.organisation.id, notice.mode, now // DAY), Usage(emails=count))
+    urgency = urgency_of(notice.letter)
+    count = await outbox.add(tx, "mail", name, now, body=sealed, owner=owner, urgency=urgency)
+    if metered:
+        await usage.add(tx, Meter(notice.organisation.id, notice.mode, now // DAY), Usage(emails=count))
+
+
+# ---------- about accounts ----------
+
+
+async def tell_user(
+    tx: Transaction, vault: Vault, user: User, organisation_id: str, letter: str, origin: Origin, now: Instant
+) -> None:
+    """Tell a person what was done to their own account, and from where."""
+    organisation = await accounts.get_organisation(tx, organisation_id)
+    facts: dict[str, str | int] = {
+        "account": user.email,
+        "organisation": organisation.name,
+        **told_of(origin),
+        "done_at": now,
+    }
+    notice = Notice(organisation, Mode.LIVE, Mailbox(user.email, user.name), letter, facts)
+    await enqueue(tx, vault, notice, f"account:{letter}:{new_id('ntc', now)}", now)
+
+
+def told_of(origin: Origin) -> dict[str, str | int]:
+    """Return the browser and the address of a request, as far as they are known, in words of every language."""
+    known = [part for part in parts(origin.user_agent) if part] if origin.user_agent else []
+    named = {"browser": ", ".join(known), "address": origin.ip}
+    return {name: text for name, text in named.items() if text}
+
+
+async def tell_user_at_home(
+    tx: Transaction, vault: Vault, user: User, letter: str, origin: Origin, now: Instant
+) -> None:
+    """The same in the name of the organisation that they joined first; nobody is told who is of none."""
+    own = await members.of_user(tx, user.id)
+    if own:
+        await tell_user(tx, vault, user, own[0].organisation_id, letter, origin, now)
+
+
+async def tell_owners_of_owner(
+    tx: Transaction, vault: Vault, member: Member, caller: Caller, now: Instant
+) -> None:
+    """Tell the owners that somebody is given their role; called before that is stored, so that they are not told."""
+    facts: dict[str, str | int] = {"member": member.name, "email": member.email}
+    await tell_owners(tx, vault, member.organisation_id, "owner_new", member.id, facts, caller, now)
+
+
+async def tell_owners_of_key(
+    tx: Transaction, vault: Vault, key: ApiKey, caller: Caller, now: Instant
+) -> None:
+    """Tell the owners of a new API key that may do what an administrator does."""
+    facts: dict[str, str | int] = {"api_key": key.name, "hint": key.hint}
+    await tell_owners(tx, vault, key.organisation_id, "admin_key", key.id, facts, caller, now)
+
+
+async def tell_owners(
+    tx: Transaction,
+    vault: Vault,
+    organisation_id: str,
+    letter: str,
+    about: str,
+    facts: Mapping[str, str | int],
+    caller: Caller,
+    now: Instant,
+) -> None:
+    organisation = await accounts.get_organisation(tx, organisation_id)
+    actor = caller.actor.name or caller.actor.id or "esign"
+    whole = {
+        "organisation": organisation.name,
+        "actor": actor,
+        **facts,
+        **told_of(caller.origin),
+        "done_at": now,
+    }
+    for owner in await members.administrators(tx, organisation_id):
+        if owner.role is MemberRole.OWNER and owner.status is MemberStatus.ACTIVE:
+            notice = Notice(organisation, Mode.LIVE, Mailbox(owner.email, owner.name), letter, whole)
+            await enqueue(tx, vault, notice, f"owners:{letter}:{about}:{owner.id}:{new_id('ntc', now)}", now)
 
 
 async def administrators(reader: Reader, organisation: Organisation) -> list[tuple[str, Mailbox]]:

@@ -39,6 +39,9 @@ class EmbeddedOutbox:
         log.info("kept a mail, since no mail server is set; read it with: esign outbox %s", mail_id)
         return Accepted(KEPT)
 
+    async def close(self) -> None:
+        """Nothing is open."""
+
 
 def wrapped(vault: Vault, message: EmailMessage, now: Instant) -> KeptMail:
     """A mail as it is kept."""

@@ -1,6 +1,9 @@
 """Documents whose time is over expire, each in a transaction of its own."""
 
+from functools import partial
+
 from esign.actions import documents as actions
+from esign.jobs.aside import work_off
 from esign.runtime import Runtime
 from esign.store import due
 
@@ -9,9 +12,10 @@ BATCH = 500
 
 async def tick(runtime: Runtime) -> int:
     """The number of documents that expired."""
-    count = 0
-    while found := await due.find_expired(runtime.db, runtime.clock.now(), BATCH):
-        for document_id in found:
-            await actions.expire(runtime, document_id)
-        count += len(found)
-    return count
+
+    async def find(limit: int) -> list[str]:
+        if runtime.clock.doubt:
+            return []
+        return await due.find_expired(runtime.db, runtime.clock.settled(), limit)
+
+    return await work_off(runtime, "document", find, partial(actions.expire, runtime), BATCH)

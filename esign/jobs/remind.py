@@ -1,6 +1,7 @@
 """Recipients who have not finished are reminded; missed reminders are skipped, not made up for."""
 
 from esign.actions import reminding
+from esign.jobs.aside import work_off
 from esign.runtime import Runtime
 from esign.store import due
 
@@ -9,9 +10,13 @@ BATCH = 500
 
 async def tick(runtime: Runtime) -> int:
     """The number of reminders looked at."""
-    count = 0
-    while found := await due.find_reminders_due(runtime.db, runtime.clock.now(), BATCH):
-        for document_id, recipient_id in found:
-            await reminding.remind(runtime, document_id, recipient_id)
-        count += len(found)
-    return count
+
+    async def find(limit: int) -> list[tuple[str, str]]:
+        if runtime.clock.doubt:
+            return []
+        return await due.find_reminders_due(runtime.db, runtime.clock.settled(), limit)
+
+    async def act(one: tuple[str, str]) -> None:
+        await reminding.remind(runtime, *one)
+
+    return await work_off(runtime, "document", find, act, BATCH)

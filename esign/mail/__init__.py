@@ -11,5 +11,7 @@
   before it writes it: a title that looks like an encoded word would be decoded, a backslash in a name lost.
 - What can never be sent (a control character in a header, an impossible address) is a PermanentFailure, as if
   the mail server had refused it.
-- A connection per mail: mails are few, and a kept connection would have to be asked whether it still lives.
+- Connections are kept for 20 seconds and carry one mail at a time (`pool`): of 10,000 mails that waited, each would pay
+  for a handshake otherwise. A mail whose kept connection has been closed meanwhile goes over a new one at once.
+- An error before the server was told of a recipient speaks of the server (RelayFailure) and not of the mail.
 """

@@ -67,12 +67,16 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """For who was asked by mistake; `sender` is a person, None when only the organisation corrected it."""
+    """For the address before; `sender` is a person, None when only the organisation corrected it.
+
+    `address` is the new address, already masked.
+    """
 
     head: Letterhead
     to: str | None
     sender: str | None
     title: str
+    address: str
 
 
 def declined(facts: Declined) -> Letter:
@@ -151,7 +155,10 @@ def corrected(facts: Corrected) -> Letter:
             preheader=words.say("corrected_preheader"),
             heading=words.say("corrected_heading", title=facts.title),
             greeting=greeting(words, facts.to),
-            paragraphs=(words.say("corrected_lead", sender=facts.sender or facts.head.organisation),),
+            paragraphs=(
+                words.say("corrected_lead", sender=facts.sender or facts.head.organisation),
+                words.say("corrected_to", address=facts.address),
+            ),
             small=(words.say("corrected_small"),),
         )
 

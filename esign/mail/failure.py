@@ -10,12 +10,20 @@ class MailFailure(Exception):
 
 
 class TemporaryFailure(MailFailure):
-    """The same mail may leave later: server gone, busy, too slow, or set up wrongly."""
+    """This mail may leave later: the server put it off, or fell silent in the middle of it."""
+
+
+class RelayFailure(TemporaryFailure):
+    """The server takes no mail now: gone, busy, too slow, or set up wrongly. It says nothing about this mail."""
+
+    def again(self) -> "RelayFailure":
+        """Return the same failure for another mail."""
+        return type(self)(self.reason)
+
+
+class AuthenticationFailure(RelayFailure):
+    """The server does not take our user name and password: no mail leaves until somebody mends that."""
 
 
 class PermanentFailure(MailFailure):
     """This mail to this recipient will never leave."""
-
-
-class AuthenticationFailure(MailFailure):
-    """The server does not take our user name and password: no mail will leave until somebody mends that."""

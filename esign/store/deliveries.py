@@ -11,6 +11,7 @@ from typing import Any
 from esign.core.delivery import Attempt, Delivery, DeliveryStatus
 from esign.core.instant import Instant, Millis
 from esign.entropy import new_id
+from esign.store.damage import load_readable
 from esign.store.database import Reader, Row, Transaction
 from esign.store.documents import Place
 from esign.store.sql import insert, listed
@@ -107,6 +108,26 @@ async def next_due(reader: Reader, now: Instant) -> Instant | None:
     return rows[0]["due"] if rows else None
 
 
+async def is_beyond(reader: Reader, latest: Instant) -> bool:
+    """Whether a delivery is planned for later than that."""
+    due_at = await next_due(reader, latest)
+    return due_at is not None
+
+
+async def pull_in(tx: Transaction, latest: Instant, now: Instant) -> int:
+    """Make due now what is planned for later than `latest`; what is under way ends with its lease."""
+    return await tx.run(
+        f"""
+        UPDATE delivery SET due_at = :now WHERE number IN (
+            {LANES}
+            SELECT next.number FROM lane JOIN delivery next ON next.webhook_id = lane.id
+            WHERE next.status = 'pending' AND next.due_at > :latest)
+        """,
+        now=now,
+        latest=latest,
+    )
+
+
 async def claim(tx: Transaction, numbers: Sequence[int], until: Instant, boot: str) -> list[Due]:
     """Hide these until then and give what is to be posted, in the order of their making."""
     names, given = listed("number", numbers)
@@ -169,7 +190,7 @@ async def get_many(tx: Transaction, numbers: Sequence[int]) -> dict[int, Deliver
     """Those that are still there, by number."""
     names, given = listed("number", numbers)
     rows = await tx.all(f"SELECT * FROM delivery WHERE number IN {names}", **given)
-    return {row["number"]: load(row) for row in rows}
+    return {each.number: each for each in load_readable(tx, "delivery", rows, load, "number")}
 
 
 async def save(tx: Transaction, noted: Sequence[tuple[Delivery, Attempt]]) -> None:
@@ -255,7 +276,7 @@ async def find_page(
         limit=limit,
         **given,
     )
-    return [load(row) for row in rows]
+    return load_readable(reader, "delivery", rows, load)
 
 
 async def pending(reader: Reader, webhook_id: str) -> list[Delivery]:
@@ -264,7 +285,7 @@ async def pending(reader: Reader, webhook_id: str) -> list[Delivery]:
         "SELECT * FROM delivery WHERE webhook_id = :id AND status = 'pending' ORDER BY due_at, number",
         id=webhook_id,
     )
-    return [load(row) for row in rows]
+    return load_readable(reader, "delivery", rows, load)
 
 
 def load(row: Row) -> Delivery:

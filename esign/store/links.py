@@ -3,17 +3,27 @@
 import hashlib
 from dataclasses import dataclass
 
+from esign.core.document import Mode
 from esign.core.instant import Instant
+from esign.core.link import Reached, Route, route
 from esign.store.database import Reader, Transaction
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`issued_to` is `recipient` for a mailed link, `sender` for one handed to the sender."""
+    """`issued_to` is `recipient` for one in a mail, `sender` for one handed to the sender.
+
+    `reached` is what became of the mail (`core.link.Reached`), None while that is open.
+    """
 
     recipient_id: str
     document_id: str
     issued_to: str
+    reached: str | None = None
+
+    def route(self, mode: Mode) -> Route | None:
+        """How it reached whoever opens it."""
+        return route(mode, self.reached, to_sender=self.issued_to == "sender")
 
 
 def hashed(token: str) -> bytes:
@@ -50,10 +60,19 @@ async def find(reader: Reader, token: str, now: Instant) -> Link | None:
     """The live link of a token."""
     row = await reader.one(
         """
-        SELECT recipient_id, document_id, issued_to FROM link
+        SELECT recipient_id, document_id, issued_to, reached FROM link
         WHERE hash = :hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
         """,
         hash=hashed(token),
         now=now,
     )
-    return Link(row["recipient_id"], row["document_id"], row["issued_to"]) if row else None
+    return Link(**{name: row[name] for name in Link.__slots__}) if row else None
+
+
+async def note_reached(tx: Transaction, token: str, reached: Reached) -> None:
+    """Note what became of the mail with the link; a mail server that took it once counts for ever."""
+    await tx.run(
+        "UPDATE link SET reached = :reached WHERE hash = :hash AND reached IS NOT 'email'",
+        hash=hashed(token),
+        reached=reached.value,
+    )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from esign.core.instant import Instant
+from esign.store.damage import load_readable
 from esign.store.database import Reader, Row, Transaction
 from esign.store.documents import Place
 from esign.store.sql import insert
@@ -84,7 +85,7 @@ async def newest(reader: Reader, limit: int) -> list[KeptMail]:
     rows = await reader.all(
         "SELECT * FROM kept_mail ORDER BY created_at DESC, id DESC LIMIT :limit", limit=limit
     )
-    return [load(row) for row in reversed(rows)]
+    return load_readable(reader, "kept_mail", rows[::-1], load)
 
 
 async def find_tests(

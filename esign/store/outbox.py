@@ -1,12 +1,16 @@
 """The only queue: rows of work that were committed with their cause, claimed under a lease."""
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 
 from esign.core.document import Mode
 from esign.core.instant import DAY, Instant, Millis
+from esign.core.urgency import Urgency
 from esign.store.database import Reader, Transaction
 
 NO_TIME_STAMPS = "no authority gave a time stamp"  # the cause of failed seals, however each authority failed
+SHARE = 8  # one of so many claims takes the oldest job, however urgent others are
 KEPT: Millis = 30 * DAY  # how long what is done can still be looked at
 
 
@@ -31,6 +35,7 @@ async def add(
     document_id: str | None = None,
     body: bytes = b"",
     owner: tuple[str, Mode] | None = None,
+    urgency: Urgency = Urgency.NEWS,
 ) -> int:
     """Queue it, due at once; nothing happens, and 0 comes back, when a job of this key was queued before.
 
@@ -39,8 +44,8 @@ async def add(
     return await tx.run(
         """
         INSERT INTO outbox
-            (kind, key, document_id, body, state, due_at, attempts, created_at, organisation_id, mode)
-        VALUES (:kind, :key, :document_id, :body, 'pending', :now, 0, :now, :organisation_id, :mode)
+            (kind, key, document_id, body, state, due_at, attempts, created_at, organisation_id, mode, urgency)
+        VALUES (:kind, :key, :document_id, :body, 'pending', :now, 0, :now, :organisation_id, :mode, :urgency)
         ON CONFLICT DO NOTHING
         """,
         kind=kind,
@@ -50,6 +55,7 @@ async def add(
         now=now,
         organisation_id=owner[0] if owner else None,
         mode=owner[1].value if owner else None,
+        urgency=int(urgency),
     )
 
 
@@ -67,20 +73,121 @@ async def find_due(reader: Reader, kind: str, now: Instant, limit: int) -> list[
     return [row["id"] for row in rows]
 
 
+async def find_urgent(reader: Reader, kind: str, now: Instant, limit: int, turn: int) -> list[int]:
+    """The ids of due jobs, the most urgent first, but one of each eight is the oldest of all, so that none starves.
+
+    Among equals the oldest and the newest take turns: what is queued now is not behind thousands that waited for the
+    mail server to come back, and those go on too. `turn` is any number that differs from call to call.
+    """
+    oldest = iter(await find_due(reader, kind, now, limit))
+    queues = [await _find_ends(reader, kind, urgency, now, limit) for urgency in Urgency]
+    found: dict[int, None] = {}
+    for place in range(turn, turn + limit):
+        urgent = next(((old, new) for old, new in queues if set(old) - found.keys()), ((), ()))
+        chosen = oldest if place % SHARE == 0 else iter(urgent[place % 2])
+        found.update(dict.fromkeys(list(islice((one for one in chosen if one not in found), 1))))
+    return list(found)
+
+
+async def _find_ends(
+    reader: Reader, kind: str, urgency: Urgency, now: Instant, limit: int
+) -> tuple[list[int], list[int]]:
+    """The ids of the `limit` oldest and of the `limit` newest due jobs of an urgency."""
+    ends = []
+    for order in ("ASC", "DESC"):
+        rows = await reader.all(
+            f"""
+            SELECT id FROM outbox
+            WHERE state = 'pending' AND kind = :kind AND urgency = :urgency AND due_at <= :now
+            ORDER BY due_at {order}, id {order} LIMIT :limit
+            """,
+            kind=kind,
+            urgency=int(urgency),
+            now=now,
+            limit=limit,
+        )
+        ends.append([row["id"] for row in rows])
+    return ends[0], ends[1]
+
+
+SEAL_LANES = """
+    WITH RECURSIVE lane (id) AS (
+        SELECT ''
+        UNION ALL
+        SELECT (SELECT organisation_id FROM outbox
+            WHERE kind = 'seal' AND state = 'pending' AND organisation_id > lane.id
+            ORDER BY organisation_id, due_at, id LIMIT 1)
+        FROM lane WHERE lane.id IS NOT NULL
+    )
+"""
+
+
+async def find_due_seals(reader: Reader, now: Instant, limit: int) -> list[int]:
+    """Return the ids of due seals, in turns between organisations.
+
+    Those with the fewest seals under way come first, so that many of one organisation hold up no other.
+    """
+    under_way = Counter(
+        row["organisation_id"]
+        for row in await reader.all(
+            # `boot > ''` leads along the few that are under way, not along all that wait.
+            "SELECT organisation_id, kind FROM outbox WHERE state = 'pending' AND boot IS NOT NULL AND boot > ''"
+        )
+        if row["kind"] == "seal"
+    )
+    rows = await reader.all(
+        f"""
+        {SEAL_LANES}
+        SELECT waiting.id, waiting.organisation_id FROM lane CROSS JOIN outbox waiting
+        WHERE waiting.id IN (
+            SELECT id FROM outbox next
+            WHERE next.organisation_id = lane.id AND next.kind = 'seal' AND next.state = 'pending'
+            AND next.due_at <= :now ORDER BY next.due_at, next.id LIMIT :limit)
+        ORDER BY waiting.due_at, waiting.id
+        """,
+        now=now,
+        limit=limit,
+    )
+    turns: list[tuple[int, int]] = []
+    for row in rows:
+        turns.append((under_way[row["organisation_id"]], row["id"]))
+        under_way[row["organisation_id"]] += 1
+    return [job_id for _, job_id in sorted(turns, key=lambda turn: turn[0])[:limit]]
+
+
 async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot: str) -> Job | None:
     """Hide a due job for `lease`; after a crash it is simply due again. None when it is not due any more."""
     row = await tx.one(
         """
         UPDATE outbox SET due_at = :until, attempts = attempts + 1, boot = :boot
         WHERE id = :id AND state = 'pending' AND due_at <= :now
-        RETURNING id, kind, key, document_id, body, attempts
+        RETURNING id, kind, CAST(key AS BLOB) AS key, CAST(document_id AS BLOB) AS document_id, body, attempts
         """,
         id=job_id,
         now=now,
         until=now + lease,
         boot=boot,
     )
-    return Job(**{name: row[name] for name in Job.__slots__}) if row else None
+    if row is None:
+        return None
+    words = {name: row[name] for name in Job.__slots__}
+    try:  # text comes as bytes: damaged text would take back the claims of all the others
+        document_id = bytes(row["document_id"]).decode() if row["document_id"] is not None else None
+        return Job(**words | {"key": bytes(row["key"]).decode(), "document_id": document_id})
+    except UnicodeDecodeError as error:
+        tx.damage.note("outbox", job_id, error)
+        await set_aside(tx, job_id, now)
+        return None
+
+
+async def set_aside(tx: Transaction, job_id: int, now: Instant) -> None:
+    """Give up a job whose row cannot be read; nothing of it is wiped."""
+    await tx.run(
+        "UPDATE outbox SET state = 'failed', finished_at = :now, last_error = :error, boot = NULL WHERE id = :id",
+        id=job_id,
+        now=now,
+        error="this row of the database is damaged",
+    )
 
 
 async def finish(
@@ -124,6 +231,21 @@ async def postpone(
     )
 
 
+async def give_back(tx: Transaction, job: Job, now: Instant, error: str, words: bytes | None = None) -> None:
+    """Due again now, behind what waits already: the attempt failed for no fault of this job and does not count."""
+    await tx.run(
+        """
+        UPDATE outbox SET due_at = :now, boot = NULL, attempts = attempts - 1, last_error = :error,
+            words = COALESCE(:words, words)
+        WHERE id = :id AND state = 'pending'
+        """,
+        id=job.id,
+        now=now,
+        error=error,
+        words=words,
+    )
+
+
 async def release(tx: Transaction, boot: str, now: Instant) -> int:
     """Make due at once what a process that is gone had claimed; the failed attempt does not count."""
     return await tx.run(
@@ -145,6 +267,27 @@ async def hasten(tx: Transaction, kind: str, now: Instant) -> int:
         """,
         kind=kind,
         now=now,
+    )
+
+
+async def is_beyond(reader: Reader, latest: Instant) -> bool:
+    """Whether a job is planned for later than that."""
+    rows = await reader.all(
+        """
+        SELECT 1 FROM outbox WHERE state = 'pending' AND kind = 'mail' AND due_at > :latest
+        UNION ALL SELECT 1 FROM outbox WHERE state = 'pending' AND kind = 'seal' AND due_at > :latest LIMIT 1
+        """,
+        latest=latest,
+    )
+    return bool(rows)
+
+
+async def pull_in(tx: Transaction, latest: Instant, now: Instant) -> int:
+    """Make due now what is planned for later than `latest`."""
+    return await tx.run(
+        "UPDATE outbox SET due_at = :now WHERE state = 'pending' AND kind IN ('mail', 'seal') AND due_at > :latest",
+        now=now,
+        latest=latest,
     )
 
 
@@ -205,6 +348,14 @@ async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
     await add(tx, "seal", f"seal:{document_id}", now, document_id=document_id)
     await tx.run(
         """
+        UPDATE outbox SET organisation_id = (SELECT organisation_id FROM document WHERE id = :document_id)
+        WHERE key = :key AND organisation_id IS NULL
+        """,
+        key=f"seal:{document_id}",
+        document_id=document_id,
+    )
+    await tx.run(
+        """
         UPDATE outbox SET state = 'pending', due_at = :now, finished_at = NULL
         WHERE key = :key AND (state <> 'pending' OR (boot IS NULL AND due_at > :now))
         """,
@@ -237,6 +388,24 @@ async def next_due(reader: Reader, kind: str) -> Instant | None:
         kind=kind,
     )
     return rows[0]["due_at"] if rows else None
+
+
+async def stands_still(reader: Reader, kind: str, before: Instant, lease: Millis) -> bool:
+    """Whether a job has been due, or under way, since `before`, and none was done since then."""
+    rows = await reader.all(
+        """
+        SELECT 1 WHERE (
+            EXISTS (SELECT 1 FROM outbox WHERE state = 'pending' AND kind = :kind AND due_at < :before)
+            OR EXISTS (SELECT 1 FROM outbox WHERE state = 'pending' AND boot IS NOT NULL AND kind = :kind
+                AND due_at < :before + :lease))
+        AND NOT EXISTS (
+            SELECT 1 FROM outbox WHERE finished_at >= :before AND kind = :kind AND state = 'done')
+        """,
+        kind=kind,
+        before=before,
+        lease=lease,
+    )
+    return bool(rows)
 
 
 async def is_stuck(reader: Reader, kind: str, attempts: int) -> bool:

@@ -11,6 +11,7 @@ from esign.core.document import Document, Mode
 from esign.core.draft import over
 from esign.core.instant import DAY, Instant
 from esign.core.outcome import Event, Job, Mail, Outcome, RevokeLinks
+from esign.core.urgency import urgency_of
 from esign.core.usage import Meter, Usage
 from esign.core.webhook import Webhook
 from esign.entropy import new_id, new_salt, new_token
@@ -90,17 +91,29 @@ async def enter(tx: Transaction, document_id: str, fact: Event, vault: Vault) ->
     await record(tx, document_id, (fact,), vault)
 
 
-async def record(tx: Transaction, document_id: str, facts: tuple[Event, ...], vault: Vault) -> None:
-    """Add facts to the audit trail of a document."""
+async def record(
+    tx: Transaction, document_id: str, facts: tuple[Event, ...], vault: Vault
+) -> list[audit.Entry]:
+    """Add facts to the audit trail of a document, or to the log of an organisation; return the entries."""
+    lines: list[audit.Entry] = []
     if not facts:
-        return
-    seq, previous = await events.head(tx, document_id)
+        return lines
+    seq, previous, late = await trails.find_end(tx, document_id)
     for event in facts:
         seq += 1
         line = audit.entry(event, document_id, seq, previous, new_salt())
         await events.append(tx, line)
+        lines.append(line)
         previous = line.hash
-    await trails.save_head(tx, document_id, seq, previous, vault)
+    await trails.save_head(tx, document_id, seq, previous, vault, late)
+    return lines
+
+
+async def log(tx: Transaction, organisation_id: str, act: Event, vault: Vault) -> None:
+    """Add an administrative act to the log of an organisation, and tell its live webhooks that there is an entry."""
+    for line in await record(tx, organisation_id, (act,), vault):
+        body = webhook.audit_payload(line, new_id("evt", line.at))
+        await announce(tx, body, organisation_id, Mode.LIVE, line.at)
 
 
 async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...], now: Instant) -> None:
@@ -168,4 +181,5 @@ async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, no
         document_id=document.id,
         body=vault.encrypt("outbox", body, job.key.encode()),
         owner=(document.organisation_id, document.mode),
+        urgency=urgency_of(job.letter),
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import Instant
+from esign.store.damage import load_readable
 from esign.store.database import Reader, Row
 from esign.store.documents import Place
 
@@ -57,7 +58,7 @@ async def find_page(
         id=int(after.id) if after else 0,
         limit=limit,
     )
-    return [load(row) for row in rows]
+    return load_readable(reader, "outbox", rows, load)
 
 
 async def get_own(reader: Reader, organisation_id: str, mode: Mode, mail_id: int) -> Posted:
@@ -74,6 +75,18 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, mail_id: int
     if row is None:
         raise Problem("not_found")
     return load(row)
+
+
+async def find_invitation(reader: Reader, member_id: str) -> Posted | None:
+    """The newest invitation of a member; its key holds their id and the time."""
+    row = await reader.one(
+        f"""
+        SELECT {COLUMNS} FROM outbox WHERE key >= :least AND key < :most ORDER BY key DESC LIMIT 1
+        """,
+        least=f"invited:{member_id}:",
+        most=f"invited:{member_id};",
+    )
+    return load(row) if row else None
 
 
 def load(row: Row) -> Posted:

@@ -247,11 +247,11 @@ async def test_an_invitation_that_came_too_late_is_not_sent_any_more(post: Post)
 async def test_nothing_is_lost_while_the_mail_server_is_down(post: Post) -> None:
     document = await post.site.api.sent()
     down = post.without_server()
-    for minutes in (1, 2, 5, 10, 20, 40, 60, 60):
+    for _ in range(8):
         assert await down.work("mail") == 1, "one attempt when it is due"
         assert await down.work("mail") == 0, "and none before"
         assert (await post.delivery(document))["status"] == "queued"
-        post.clock.advance(minutes=minutes)
+        post.clock.advance(minutes=1)
     assert len(await post.to(ADA)) == 1
     assert (await post.delivery(document))["status"] == "accepted"
     assert await (await post.person(ADA)).state() == "open"
@@ -317,7 +317,7 @@ async def test_wrong_credentials_for_the_mail_server_lose_nothing(post: Post) ->
     await post.site.work("mail")
     assert (await post.delivery(document))["status"] == "queued"
     post.server.says.clear()
-    post.clock.advance(minutes=1)
+    post.clock.advance(minutes=15)
     assert len(await post.to(ADA)) == 1
 
 
@@ -410,7 +410,7 @@ async def test_who_was_asked_by_mistake_is_told_that_it_is_over_and_not_whom_it_
     await post.site.api.ok("PATCH", path, {"email": "countess@example.test", "name": "Grace Hopper"})
     message = await post.newest(ADA)
     assert_well_formed(message, ADA)
-    assert message["Subject"] == "Nicht mehr für Sie: Lease"
+    assert message["Subject"] == "An eine andere Adresse umgeleitet: Lease"
     for kind in ("plain", "html"):
         text = part(message, kind)
         assert "Ada Lovelace" in text and "Grace" not in text and "countess" not in text

@@ -69,7 +69,7 @@ DECLINED = Declined(
 CANCELLED = Cancelled(HEAD, "Jonas Weber", None, TITLE, at("2026-11-22T08:30"), "The price has changed.")
 EXPIRED = Expired(HEAD, "Mira Okafor", TITLE, UNTIL, (SIGNERS[1], Signed("Jonas Weber", None)))
 RENEWAL = Renewal(HEAD, "Mira Okafor", TITLE, "Jonas Weber", "jonas.weber@example.com", UNTIL)
-CORRECTED = Corrected(HEAD, "Jonas Weber", "Mira Okafor", TITLE)
+CORRECTED = Corrected(HEAD, "Jonas Weber", "Mira Okafor", TITLE, "j•••r@example.com")
 CODE = Code(HEAD, "Jonas Weber", "Mira Okafor", "417302", 10, at("2026-11-21T14:12"))
 NOTICED: dict[str, str | int] = {
     "webhook": "https://books.northlight.example/in/signed",
@@ -87,6 +87,23 @@ KEY_NOTED: dict[str, str | int] = {
     "ends_at": at("2026-12-05T05:58"),
 }
 KEY_NOTICES = ("key_expiring", "key_unused")
+ACCOUNT_NOTED: dict[str, str | int] = {
+    "account": "mira@northlight.example",
+    "organisation": "Northlight Joinery",
+    "browser": "Firefox 132, Windows",
+    "address": "198.51.100.7",
+    "done_at": at("2026-12-05T05:58"),
+}
+ACCOUNT_NOTICES = ("sign_in_new", "password_changed", "factor_on", "factor_off", "codes_new")
+OWNER_NOTED: dict[str, str | int] = {
+    **ACCOUNT_NOTED,
+    "actor": "Mira Okafor",
+    "member": "Ben Ash",
+    "email": "ben@northlight.example",
+    "api_key": "CRM",
+    "hint": "esk_live_ab12…wxyz",
+}
+OWNER_NOTICES = ("owner_new", "admin_key")
 
 LONG = Letterhead("Gesellschaft-für-Brückenbau-und-" * 6 + "mbH", "#ffe08a", "en", "Asia/Kolkata", test=True)
 NASTY = '<script>alert("1")</script> & {{ 7 * 7 }} {title} %s '
@@ -127,4 +144,6 @@ def letters(locale: str = "en") -> dict[str, Letter]:
         "completed_copy": completed(replace(COMPLETED, head=head, copied_by="Mira Okafor")),
         **{name: notice(Notice(head, "Mira Okafor", name, NOTICED)) for name in NOTICES},
         **{name: notice(Notice(head, "Mira Okafor", name, KEY_NOTED)) for name in KEY_NOTICES},
+        **{name: notice(Notice(head, "Mira Okafor", name, ACCOUNT_NOTED)) for name in ACCOUNT_NOTICES},
+        **{name: notice(Notice(head, "Mira Okafor", name, OWNER_NOTED)) for name in OWNER_NOTICES},
     }

@@ -25,6 +25,10 @@ class Server:
     port: int = 0
     envelopes: list[Envelope] = field(default_factory=list)
     encrypted: list[bool] = field(default_factory=list)
+    connections: int = 0  # since the start
+    open: int = 0
+    most_open: int = 0
+    breaks_off_at: str | None = None  # the recipient at whose mail the connection ends without an answer
 
     @property
     def messages(self) -> list[EmailMessage]:
@@ -45,7 +49,11 @@ class Server:
         envelope.rcpt_tos.append(to)
         return "250 OK"
 
-    async def handle_DATA(self, _: SMTP, session: Session, envelope: Envelope) -> str:
+    async def handle_DATA(self, smtp: SMTP, session: Session, envelope: Envelope) -> str:
+        if self.breaks_off_at in envelope.rcpt_tos:
+            assert isinstance(smtp.transport, asyncio.Transport)
+            smtp.transport.abort()
+            return "421 gone"
         if "data" in self.says:
             return self.says["data"]
         self.envelopes.append(envelope)
@@ -72,6 +80,8 @@ async def serving(
     *,
     smtps: bool = False,
     says: dict[str, str] | None = None,
+    port: int = 0,
+    limit: int = 0,
     **options: Any,
 ) -> AsyncIterator[Server]:
     """`tls` offers STARTTLS, with `smtps` TLS from the first byte; `options` are those of aiosmtpd."""
@@ -79,12 +89,41 @@ async def serving(
     loop = asyncio.get_running_loop()
     if tls and not smtps:
         options |= {"tls_context": tls, "require_starttls": True}
+
+    transports: dict[SMTP, asyncio.BaseTransport] = {}
+
+    class Counted(SMTP):
+        """Counts connections; `says["connect"]` is said instead of a greeting once `limit` are open."""
+
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            if transports.get(self) is not None:  # the same connection, encrypted from now on
+                super().connection_made(transport)
+                return
+            server.connections += 1
+            server.open += 1
+            transports[self] = transport
+            server.most_open = max(server.most_open, server.open)
+            if "connect" in server.says and server.open > limit:
+                assert isinstance(transport, asyncio.Transport)
+                transport.write(server.says["connect"].encode() + b"\r\n")
+                transport.close()
+            super().connection_made(transport)
+
+        def connection_lost(self, error: Exception | None) -> None:
+            server.open -= 1
+            super().connection_lost(error)
+
     listener = await loop.create_server(
-        lambda: SMTP(server, hostname=HOST, loop=loop, **options), "127.0.0.1", 0, ssl=tls if smtps else None
+        lambda: Counted(server, hostname=HOST, loop=loop, **options),
+        "127.0.0.1",
+        port,
+        ssl=tls if smtps else None,
     )
     server.port = listener.sockets[0].getsockname()[1]
     try:
         yield server
     finally:
         listener.close()
+        for transport in transports.values():
+            transport.close()
         await listener.wait_closed()

@@ -13,6 +13,8 @@ from esign.mail.notices import Notice, notice
 from esign.mail.sheet import Letterhead, mark
 from esign.mail.words import words
 from tests.mail.samples import (
+    ACCOUNT_NOTED,
+    ACCOUNT_NOTICES,
     AWKWARD,
     CODE,
     COMPLETED,
@@ -26,6 +28,8 @@ from tests.mail.samples import (
     MESSAGE,
     NOTICED,
     NOTICES,
+    OWNER_NOTED,
+    OWNER_NOTICES,
     REMINDER,
     SIGNERS,
     TITLE,
@@ -357,6 +361,29 @@ def test_a_notice_says_which_key_ends_and_when(name: str) -> None:
     for part in ("“CRM”", "esk_live_ab12…wxyz", "5 December 2026, 05:58 CET"):
         assert part in flat(letter.text)
         assert part in flat(Shown(letter.html).words)
+
+
+@pytest.mark.parametrize("name", ACCOUNT_NOTICES)
+def test_a_notice_about_an_account_says_which_and_from_where(name: str) -> None:
+    letter = notice(Notice(HEAD, "Mira", name, ACCOUNT_NOTED))
+
+    assert "{" not in letter.subject + letter.text
+    for part in (
+        "mira@northlight.example",
+        "Firefox 132, Windows",
+        "198.51.100.7",
+        "5 December 2026, 05:58 CET",
+    ):
+        assert part in flat(letter.text)
+        assert part in flat(Shown(letter.html).words)
+
+
+@pytest.mark.parametrize("name", OWNER_NOTICES)
+def test_a_notice_to_owners_says_who_did_it(name: str) -> None:
+    letter = notice(Notice(HEAD, "Mira", name, OWNER_NOTED))
+
+    assert "{" not in letter.subject + letter.text and "Mira Okafor" in flat(letter.text)
+    assert ("ben@northlight.example" if name == "owner_new" else "“CRM”") in flat(letter.text)
 
 
 def test_the_facts_of_a_notice_are_no_markup() -> None:

@@ -5,7 +5,7 @@ from email.message import EmailMessage
 
 import pytest
 
-from esign.mail.failure import AuthenticationFailure, PermanentFailure, TemporaryFailure
+from esign.mail.failure import AuthenticationFailure, PermanentFailure, RelayFailure, TemporaryFailure
 from esign.mail.message import Attachment, Mailbox, compose
 from esign.mail.smtp import Mailer, Smtp
 from tests.certificates import Pair
@@ -123,9 +123,9 @@ async def test_a_server_that_wants_a_password_is_an_authentication_failure(pair:
 @pytest.mark.parametrize(
     ("step", "answer", "expected"),
     [
-        ("mail", "421 4.3.2 shutting down", TemporaryFailure),
-        ("mail", "451 4.3.0 try later", TemporaryFailure),
-        ("mail", "550 5.7.1 this sender may not send here", TemporaryFailure),
+        ("mail", "421 4.3.2 shutting down", RelayFailure),
+        ("mail", "451 4.3.0 try later", RelayFailure),
+        ("mail", "550 5.7.1 this sender may not send here", RelayFailure),
         ("mail", "552 5.3.4 message too large", PermanentFailure),
         ("mail", "530 5.7.0 authentication required", AuthenticationFailure),
         ("rcpt", "450 4.2.0 greylisted", TemporaryFailure),

@@ -270,3 +270,42 @@ async def test_a_mail_is_new_until_it_was_tried_and_only_to_its_owner_in_test_mo
     assert not await outbox.has_new_mail(db, organisation.id, tested.id)
     plan = await steps(db, lambda tx: outbox.has_new_mail(tx, "org_1", "doc_1"))
     assert not any("SCAN" in step for step in plan), plan
+
+
+async def seals(db: Database, *owners: str) -> None:
+    """Due seals of these organisations, one after the other; ids count from 1."""
+    for n, owner in enumerate(owners):
+        await add(db, f"seal:{n}", NOW + n, kind="seal", owner=(owner, Mode.LIVE))
+
+
+async def test_seals_are_due_in_turns_between_organisations(db: Database) -> None:
+    await seals(db, *("A" * 20), "B", "C")
+    later = NOW + 100
+    assert await outbox.find_due_seals(db, later, 4) == [1, 21, 22, 2]
+    assert await outbox.find_due_seals(db, NOW, 4) == [1], "what is due by then"
+    for job_id in (1, 2):
+        await claim(db, job_id, later)
+    assert await outbox.find_due_seals(db, later, 2) == [21, 22], (
+        "who has two under way comes after the others"
+    )
+    assert await outbox.find_due_seals(db, later, 20) == [21, 22, *range(3, 21)]
+
+
+async def test_a_seal_that_is_queued_belongs_to_the_organisation_of_its_document(
+    db: Database, organisation: Organisation, vault: Vault
+) -> None:
+    document = await store(db, vault, a_document())
+    await db.write(lambda tx: outbox.requeue_seal(tx, document.id, NOW))
+    row = await db.one("SELECT organisation_id FROM outbox WHERE kind = 'seal'")
+    assert row is not None and row["organisation_id"] == document.organisation_id
+    assert await outbox.find_due_seals(db, NOW, 1) == [1]
+
+
+async def test_the_search_for_due_seals_grows_with_organisations_and_not_with_what_waits(
+    db: Database,
+) -> None:
+    plan = await steps(db, lambda tx: outbox.find_due_seals(tx, NOW, 2))
+    read = [step for step in plan if "outbox" in step or "waiting" in step or "next" in step]
+    assert all("outbox_leased" in step or "outbox_seals" in step or "PRIMARY KEY" in step for step in read), (
+        plan
+    )

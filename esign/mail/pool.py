@@ -1,0 +1,187 @@
+"""Connections to one mail server, kept open between mails; each carries one mail at a time."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from esign.mail.failure import AuthenticationFailure, RelayFailure
+
+if TYPE_CHECKING:
+    import aiosmtplib
+
+GOODBYE = 2.0
+SHRUNK = 300.0  # seconds for which fewer connections are opened after the server refused one more
+
+
+@dataclass(eq=False, slots=True)
+class Connection:
+    """One connection; `reused` after its first mail, `since` when it was last given back (loop time)."""
+
+    client: "aiosmtplib.SMTP"
+    reused: bool = False
+    since: float = 0.0
+
+
+class Pool:
+    """Lends at most `most` connections; one that nobody took for `idle` seconds is closed.
+
+    A server that refuses one more connection while others work limits how many a client may hold (RFC 5321 3.8
+    and 4.2.1 leave it that choice). The pool then makes do with those it has, and asks for more after five minutes.
+    """
+
+    def __init__(self, connect: Callable[[], Awaitable["aiosmtplib.SMTP"]], most: int, idle: float) -> None:
+        self._connect = connect
+        self._most = most
+        self._idle_seconds = idle
+        self._limit = most
+        self._shrunk_until = 0.0
+        self._idle: list[Connection] = []
+        self._lent: set[Connection] = set()
+        self._opening = 0  # by callers that do not have theirs yet, of which the attempts of
+        self._undecided = 0  # so many have neither succeeded nor failed
+        self._failures = 0
+        self._failure: RelayFailure | None = None
+        self._changed = asyncio.Condition()
+        self._sweeping: asyncio.TimerHandle | None = None
+        self._closing: set[asyncio.Task[None]] = set()
+
+    async def acquire(self) -> Connection:
+        """Return an idle connection, or a new one; wait while all are lent.
+
+        Raises RelayFailure when none can be opened and none is in use; whoever waited meanwhile gets the same
+        failure, and does not ask the server again.
+        """
+        failures = self._failures
+        while True:
+            async with self._changed:
+                while (found := self._find_idle()) is None and not self._has_room():
+                    await self._changed.wait()
+                    if self._failure is not None and self._failures != failures:
+                        raise self._failure.again()
+                if found is not None:
+                    self._lent.add(found)
+                    return found
+                self._opening += 1
+                self._undecided += 1
+            try:
+                return await self._open()
+            except RelayFailure as failure:
+                if not await self._can_do_without(failure):
+                    raise
+            finally:
+                self._opening -= 1
+                await self._tell()
+
+    async def _open(self) -> Connection:
+        try:
+            connection = Connection(await self._connect())
+        finally:
+            self._undecided -= 1
+            await self._tell()
+        self._failure = None
+        self._lent.add(connection)
+        return connection
+
+    async def _can_do_without(self, failure: RelayFailure) -> bool:
+        """Whether other connections work, once those that are being opened have succeeded or failed too."""
+        if not isinstance(failure, AuthenticationFailure):
+            async with self._changed:
+                await self._changed.wait_for(lambda: self._lent or self._idle or not self._undecided)
+            if self.shrink():
+                return True
+        self._failure, self._failures = failure, self._failures + 1
+        return False
+
+    async def release(self, connection: Connection) -> None:
+        """Take back a connection that can carry another mail."""
+        self._lent.discard(connection)
+        if self._idle_seconds > 0 and connection.client.is_connected:
+            connection.reused, connection.since = True, asyncio.get_running_loop().time()
+            self._idle.append(connection)
+            self._sweep_later()
+        else:
+            await say_goodbye(connection.client)
+        await self._tell()
+
+    async def discard(self, connection: Connection) -> None:
+        """Close a connection that must not be used any more."""
+        self._lent.discard(connection)
+        connection.client.close()
+        await self._tell()
+
+    def drop_idle(self) -> bool:
+        """Close every idle connection: the server has closed one of them, and most likely all."""
+        idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.client.close()
+        return True
+
+    def shrink(self) -> bool:
+        """Be content with the connections that work; False where there are none."""
+        working = len(self._lent) + len(self._idle)
+        if not working:
+            self.forget_limit()
+            return False
+        self._limit = working
+        self._shrunk_until = asyncio.get_running_loop().time() + SHRUNK
+        return True
+
+    async def close(self) -> None:
+        """Say goodbye on every idle connection; close those that still carry a mail."""
+        idle, self._idle = self._idle, []
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+        await asyncio.gather(*(say_goodbye(connection.client) for connection in idle), *self._closing)
+        for connection in list(self._lent):
+            connection.client.close()
+
+    def _find_idle(self) -> Connection | None:
+        """The connection used last: the server is least likely to have closed it."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.client.is_connected:
+                return connection
+            connection.client.close()
+        return None
+
+    def _has_room(self) -> bool:
+        if asyncio.get_running_loop().time() >= self._shrunk_until:
+            self._limit = self._most
+        return len(self._lent) + self._opening < self._limit
+
+    def forget_limit(self) -> None:
+        """Open as many as allowed again: it was no lack of connections that the server refused."""
+        self._limit, self._shrunk_until = self._most, 0.0
+
+    async def _tell(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    def _sweep_later(self) -> None:
+        if self._sweeping is None:
+            self._sweeping = asyncio.get_running_loop().call_later(self._idle_seconds, self._sweep)
+
+    def _sweep(self) -> None:
+        self._sweeping = None
+        before = asyncio.get_running_loop().time() - self._idle_seconds
+        old = [connection for connection in self._idle if connection.since <= before]
+        self._idle = [connection for connection in self._idle if connection.since > before]
+        for connection in old:
+            task = asyncio.create_task(say_goodbye(connection.client))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+        if self._idle:
+            self._sweep_later()
+
+
+async def say_goodbye(client: "aiosmtplib.SMTP") -> None:
+    """QUIT, and close whatever the server answers."""
+    from aiosmtplib import SMTPException
+
+    try:
+        with contextlib.suppress(SMTPException, OSError):
+            await client.quit(timeout=GOODBYE)
+    finally:
+        client.close()
