@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from ipaddress import ip_address
@@ -13,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from esign import __version__, authority, vault
 from esign.actions import (
     accounts,
+    auditing,
     certificates,
     drafting,
     handing,
@@ -22,6 +24,7 @@ from esign.actions import (
     reading,
     renewing,
     signing,
+    timekeeping,
     usage,
 )
 from esign.actions.outbox import EmbeddedOutbox
@@ -29,13 +32,14 @@ from esign.bell import Bell
 from esign.clock import Clock, SystemClock
 from esign.config import Config
 from esign.core.user import Errand
+from esign.disk import RESERVE, Room
 from esign.entropy import new_id
 from esign.jobs import schedule
-from esign.mail.smtp import Mailer, Smtp
+from esign.mail.smtp import KEEP, Smtp
 from esign.net import Direct, Outbound, Rules
 from esign.pdf.workers import Workers
 from esign.runtime import Runtime
-from esign.store import authorities, folder
+from esign.store import authorities, folder, inspection, installation
 from esign.store.database import FILE, Database, opened
 from esign.store.locks import has_wal_reset_bug, server_lock
 from esign.tsa import TimeStamps
@@ -48,7 +52,7 @@ from esign.web.office.routes import routes as office_routes
 from esign.web.origin import Proxies
 from esign.web.pages import Pages
 from esign.web.pipeline import Api
-from esign.web.ratelimit import Uploads
+from esign.web.ratelimit import UPLOADS_PER_ORGANISATION, Uploads
 from esign.web.server import Front, Running, running, until_signal
 from esign.web.signing import handoff, renewal, sheet
 from esign.web.signing import routes as signing_routes
@@ -63,42 +67,53 @@ log = logging.getLogger("esign")
 async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncIterator[Runtime]:
     """Every tool, opened in order and closed in reverse; the organisation of the configuration exists.
 
-    Raises folder.UnusableFolder, locks.AlreadyServed, vault.UnusableKey, migrate.NewerSchema, ConfigError,
-    authority.AuthorityError.
+    Raises folder.UnusableFolder, locks.AlreadyServed, vault.UnusableKey, migrate.UnfitSchema, ConfigError,
+    inspection.DamagedDatabase, authority.AuthorityError.
     """
-    clock = clock or SystemClock()
     data = folder.prepare(config.storage.data_dir)
     async with AsyncExitStack() as stack:
         stack.enter_context(server_lock(data))
-        now = clock.now()
         safe = vault.load_or_make(data / "app.key", data / FILE)
+        await asyncio.to_thread(inspection.check_at_start, data / FILE)
         db = await stack.enter_async_context(opened(data / FILE))
+        await installation.confirm_key(db, safe)
+        room = Room(data, spare := config.storage.spare_mib * 2**20, min(RESERVE, spare // 4))
+        db.on_full = room.release
+        if completed := await auditing.complete_heads(db, safe):
+            log.info("%s audit trails of an older version have ends that are vouched for now", completed)
+        guarded = await timekeeping.open_clock(db, clock or SystemClock())
+        now = guarded.now()
         await accounts.check_name(db, config)  # before there are certificates in this name
-        keyring = authority.Keyring(data, config.organisation.name, now, authority.given(config.seal))
+        keyring = authority.Keyring(
+            data, config.organisation.name, guarded.settled(), authority.given(config.seal)
+        )
         certificates.tell(keyring.authority)
         trusted = authority.trusted_roots(config.seal.trust)
         await accounts.ensure_organisation(db, config, now)
         pdf = Workers()
         stack.push_async_callback(pdf.close)
-        http = Outbound(rules(config), clock)
+        http = Outbound(rules(config), guarded)
         stack.push_async_callback(http.close)
         direct = Direct()
         stack.push_async_callback(direct.close)
-        tsa = TimeStamps(config.seal.tsa_urls, direct, clock)
+        tsa = TimeStamps(config.seal.tsa_urls, direct, guarded)
         tsa.remember(await authorities.known(db))
+        post = mailer(config, db, safe, guarded)
+        stack.push_async_callback(post.close)
         yield Runtime(
             config=config,
-            clock=clock,
+            clock=guarded,
             db=db,
             vault=safe,
             pdf=pdf,
-            mail=mailer(config, db, safe, clock),
+            mail=post,
             http=http,
             tsa=tsa,
             keyring=keyring,
             credentials=keyring.credentials,
             bell=Bell(),
             boot=new_id("boot", now),
+            room=room,
             trusted=trusted,
         )
 
@@ -112,14 +127,23 @@ def rules(config: Config) -> Rules:
     )
 
 
-def mailer(config: Config, db: Database, safe: Vault, clock: Clock) -> Mailer:
+def mailer(config: Config, db: Database, safe: Vault, clock: Clock) -> Smtp | EmbeddedOutbox:
     """The configured server, or the embedded outbox that keeps every mail."""
     mail = config.mail
     if mail.host is None:
         return EmbeddedOutbox(db, safe, clock)
     host = config.public_host
     own_name = f"[{host}]" if is_literal(host) else host
-    return Smtp(mail.host, mail.port, mail.security, mail.username, mail.secret, own_name)
+    return Smtp(
+        mail.host,
+        mail.port,
+        mail.security,
+        mail.username,
+        mail.secret,
+        own_name,
+        connections=mail.connections,
+        keep=KEEP,
+    )
 
 
 def is_literal(host: str) -> bool:
@@ -139,7 +163,7 @@ class App:
         body = runtime.config.limits.body_mib * 2**20
         self.front = Front(proxies=proxies, message_bytes=2 * body)
         self._runtime = runtime
-        uploads = Uploads()
+        uploads = Uploads(per_group=UPLOADS_PER_ORGANISATION)
         self._api = Api(runtime, ENDPOINTS, uploads)
         pages = Pages.load()
         faults = Faults(pages, Library.load())
@@ -215,11 +239,22 @@ async def serve(config: Config) -> None:
 
 
 async def invite_owner(runtime: Runtime) -> None:
-    """Whoever reads the console may become the owner while there is none."""
+    """Let whoever sits at the terminal, or may read the data folder, become the owner while there is none.
+
+    The link makes an owner, so it is never part of a log, which is collected and read by others.
+    """
     token = await joining.setup_token(runtime.db, runtime.clock.now())
-    if token is not None:
-        address = joining.link(runtime.config.server.base_url, Errand.SETUP, token)
-        log.info("nobody owns this installation yet; within 30 minutes, set it up at %s", address)
+    data = runtime.config.storage.data_dir
+    joining.forget_setup_link(data)
+    if token is None:
+        return
+    address = joining.link(runtime.config.server.base_url, Errand.SETUP, token)
+    if sys.stderr.isatty():
+        sys.stderr.write(f"Nobody owns this installation yet. Within 30 minutes, set it up at {address}\n")
+        sys.stderr.flush()
+        return
+    place = joining.keep_setup_link(data, address)
+    log.info("nobody owns this installation yet; within 30 minutes, open the link that stands in %s", place)
 
 
 def announce(runtime: Runtime) -> None:

@@ -1,4 +1,4 @@
-"""`esign verify-audit`: every audit trail recomputed, and held against the sealed files."""
+"""`esign verify-audit`: every audit trail and administrative log recomputed, trails held against the sealed files."""
 
 import re
 from collections.abc import Callable
@@ -7,12 +7,13 @@ from pathlib import Path
 from esign import vault
 from esign.actions import auditing
 from esign.config import Config
+from esign.core.audit import is_organisation
 from esign.core.errors import Problem
-from esign.store import folder, trails
+from esign.store import folder, installation, trails
 from esign.store.database import FILE, Database, opened
 from esign.verifying import Unreadable, judging, read
 
-DOCUMENT = re.compile(r"doc_[0-9a-z]{1,60}")
+DOCUMENT = re.compile(r"(doc|org)_[0-9a-z]{1,60}")
 MOST = 20  # broken trails told one by one
 
 Say = Callable[[str], None]
@@ -28,6 +29,8 @@ async def verify_audit(config: Config, what: str | None, chains_only: bool, say:
     folder.prepare(data)
     keys = vault.load_or_make(data / "app.key", data / FILE)
     async with opened(data / FILE) as db, judging(config) as judge:
+        await installation.confirm_key(db, keys)
+        await auditing.complete_heads(db, keys)
         if what is not None and not DOCUMENT.fullmatch(what):
             return await of_file(db, keys, Path(what), judge, say)
         return await of_trails(db, keys, what, None if chains_only else judge, say)
@@ -40,11 +43,15 @@ def counted(number: int, noun: str) -> str:
 async def of_trails(
     db: Database, keys: vault.Vault, only: str | None, judge: auditing.Judge | None, say: Say
 ) -> bool:
-    count = entries = files = broken = 0
+    count = entries = files = broken = late = logs = logged = 0
     async for chain in auditing.recompute(db, keys, only):
-        count, entries = count + 1, entries + chain.entries
+        late += chain.late
         wrong = chain.broken
-        if judge is not None and not wrong:
+        if is_organisation(chain.document_id):
+            logs, logged = logs + 1, logged + chain.entries
+        else:
+            count, entries = count + 1, entries + chain.entries
+        if judge is not None and not wrong and not is_organisation(chain.document_id):
             sealed, wrong = await auditing.against_own_file(db, chain.document_id, judge)
             files += sealed
         if wrong:
@@ -54,13 +61,24 @@ async def of_trails(
     if only is None and (lost := await trails.without_trail(db)):
         broken += 1
         say(f"{lost}, its whole trail is missing")
-    if only is not None and not count:
+    if only is not None and not count + logs:
         raise Unreadable(f"there is no audit trail of {only}")
     if broken:
-        say(f"BROKEN: {broken} of {count} audit trails are not as they were written; do not rely on them.")
+        say(
+            f"BROKEN: {broken} of {count + logs} audit trails are not as they were written; do not rely on them."
+        )
         return False
     held = f", {files} of them held against their sealed files" if judge is not None else ""
-    say(f"INTACT: {counted(count, 'audit trail')} with {entries} entries recomputed{held}.")
+    if count or only is None:
+        say(f"INTACT: {counted(count, 'audit trail')} with {entries} entries recomputed{held}.")
+    if logs:
+        told = "1 entry" if logged == 1 else f"{logged} entries"
+        say(f"INTACT: {counted(logs, 'administrative log')} with {told} recomputed.")
+    if late:
+        say(
+            f"The ends of {counted(late, 'audit trail')} are vouched for only since an upgrade:"
+            " an older version began them, which kept no proof of the last entry."
+        )
     return True
 
 

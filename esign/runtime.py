@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 
 from esign.authority import Keyring
 from esign.bell import Bell
-from esign.clock import Clock
+from esign.clock import GuardedClock
 from esign.config import Config
 from esign.core.credential import Credential
 from esign.core.document import Mode
 from esign.core.usage import Tally
+from esign.disk import Room
 from esign.mail.smtp import Mailer
 from esign.net import Outbound
 from esign.passwords import Passwords
@@ -28,7 +29,7 @@ class Runtime:
     """
 
     config: Config
-    clock: Clock
+    clock: GuardedClock
     db: Database
     vault: Vault
     pdf: Workers
@@ -39,6 +40,7 @@ class Runtime:
     credentials: Mapping[Mode, Credential]
     bell: Bell
     boot: str
+    room: Room
     trusted: tuple[bytes, ...] = ()
     requests: Tally = field(default_factory=Tally)
     passwords: Passwords = field(default_factory=Passwords)

@@ -59,6 +59,11 @@ class Vault:
 def load_or_make(path: Path, database: Path) -> Vault:
     """The vault of the application key at `path`, made with mode 0600 before its `database` is; raises UnusableKey."""
     begun = database.exists()  # asked first: who makes both at this moment makes the key first
+    if path.exists() and any(path.parent.glob("*.pem")) and not (begun and database.stat().st_size):
+        raise UnusableKey(  # the certificates of a seal are made after the database: it was there once
+            f"{database} is {'empty' if begun else 'missing'}, and the keys of an installation lie beside it; put it"
+            " back from a backup, or move everything out of the folder to begin anew"
+        )
     if not path.exists():
         if begun:  # a new key would open nothing in it, and call every trail forged
             raise UnusableKey(

@@ -41,17 +41,17 @@ def test_what_the_end_of_the_program_cuts_off_is_no_failure(said: StringIO) -> N
     try:
         raise asyncio.CancelledError
     except asyncio.CancelledError:
-        logging.getLogger("apscheduler.executors.default").exception("the job raised an exception")
+        logging.getLogger("esign.jobs").exception("the job raised an exception")
     assert lines(said) == []
 
 
 def test_a_failure_in_a_library_is_told_in_the_same_form_and_its_chatter_is_not(said: StringIO) -> None:
-    scheduler = logging.getLogger("apscheduler.executors.default")
-    scheduler.info("running a job")
+    library = logging.getLogger("some.library")
+    library.info("running a job")
     try:
         raise RuntimeError("a tick broke")
     except RuntimeError:
-        scheduler.exception("the job raised an exception")
+        library.exception("the job raised an exception")
     [line] = lines(said)
     assert (line["level"], line["event"]) == ("error", "the job raised an exception")
     assert "RuntimeError: a tick broke" in line["traceback"]

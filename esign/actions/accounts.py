@@ -3,22 +3,30 @@
 from dataclasses import dataclass, replace
 from email.utils import parseaddr
 
+from esign.actions import audit_log, notices
+from esign.actions.audit_log import Act
 from esign.actions.transition import Keep
 from esign.config import Config, ConfigError
 from esign.core import apikey
 from esign.core.account import Organisation, may_use_api
-from esign.core.apikey import COMMAND_LINE, ApiKey, Scope
-from esign.core.document import Actor, Mode
+from esign.core.apikey import LIVE_ONLY, ApiKey, Scope
+from esign.core.caller import COMMAND, Caller
+from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.entropy import new_id, new_key_secret
 from esign.pdf import glyphs
 from esign.store import accounts
 from esign.store.database import Database, Transaction
+from esign.vault import Vault
 
 
 class LiveKeysNotAllowed(Exception):
     """The installation is a test environment: it issues only test keys."""
+
+
+class LiveScopeOfTestKey(Exception):
+    """A test key was to get a scope that only live keys have."""
 
 
 async def check_name(db: Database, config: Config) -> None:
@@ -70,22 +78,24 @@ def plan_of(organisation: Organisation, config: Config) -> str:
 async def create_key(
     db: Database,
     config: Config,
+    vault: Vault,
     now: Instant,
     *,
     name: str,
     mode: Mode,
     scopes: frozenset[Scope],
     expires_in_days: int | None,
-    created_by: Actor = COMMAND_LINE,
+    caller: Caller = COMMAND,
 ) -> tuple[ApiKey, str]:
     """A key and, once, its text; refused below the business plan and over the limit of active keys.
 
-    It lives no longer than the organisation's `max_key_lifetime_days`, whatever was asked for.
+    Raises `LiveKeysNotAllowed` and `LiveScopeOfTestKey`. The key lives no longer than the organisation's
+    `max_key_lifetime_days`, whatever was asked for.
     """
     organisation = await ensure_organisation(db, config, now)
     expires_at = None if expires_in_days is None else now + expires_in_days * DAY
     wish = Wish(name, mode, scopes, expires_at)
-    return await add_key(db, config, now, organisation, wish, created_by)
+    return await add_key(db, config, vault, now, organisation, wish, caller)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +111,11 @@ class Wish:
 async def add_key(
     db: Database,
     config: Config,
+    vault: Vault,
     now: Instant,
     organisation: Organisation,
     wish: Wish,
-    created_by: Actor,
+    caller: Caller,
     secret: str | None = None,
     keep: Keep | None = None,
 ) -> tuple[ApiKey, str]:
@@ -113,6 +124,8 @@ async def add_key(
         raise Problem("plan_required")
     if config.server.environment == "test" and wish.mode is Mode.LIVE:
         raise LiveKeysNotAllowed
+    if wish.mode is Mode.TEST and wish.scopes & LIVE_ONLY:
+        raise LiveScopeOfTestKey
     text = apikey.compose(wish.mode, secret or new_key_secret())
     key = ApiKey(
         id=new_id("key", now),
@@ -123,7 +136,7 @@ async def add_key(
         scopes=wish.scopes,
         created_at=now,
         expires_at=min(filter(None, (wish.expires_at, latest_end(organisation, now))), default=None),
-        created_by=created_by,
+        created_by=caller.actor,
     )
 
     async def write(tx: Transaction) -> None:
@@ -135,6 +148,11 @@ async def add_key(
         ):  # first: a secret that was drawn before may be that of a key that is made just now
             await keep(tx, key)
         await accounts.add_key(tx, key, apikey.digest(text))
+        entry = Act("api_key.created", audit_log.about_key(key), {"name": key.name})
+        await audit_log.log(tx, vault, organisation.id, caller, now, entry)
+        # By its scopes: what it may do now depends on its maker, and may be more tomorrow.
+        if wish.mode is Mode.LIVE and not wish.scopes.isdisjoint({Scope.ALL, Scope.ACCOUNT_ADMIN}):
+            await notices.tell_owners_of_key(tx, vault, key, caller, now)
 
     await db.write(write)
     return replace(key, plan=organisation.plan), text
@@ -152,24 +170,36 @@ async def list_keys(db: Database) -> list[ApiKey]:
     return await accounts.keys_of(db, organisation.id) if organisation else []
 
 
-async def revoke_key(db: Database, key_id: str, now: Instant) -> None:
+async def revoke_key(db: Database, vault: Vault, key_id: str, now: Instant) -> None:
     """Counts from the next request on; `not_found` for an unknown id."""
 
     async def write(tx: Transaction) -> bool:
-        return await accounts.revoke_key(tx, key_id, now)
+        if not await accounts.revoke_key(tx, key_id, now):
+            return False
+        key = await accounts.get_key(tx, key_id)
+        if key.revoked_at == now:  # a second time changes nothing
+            entry = Act(
+                "api_key.revoked", {**audit_log.about_key(key), "reason": "by hand"}, {"name": key.name}
+            )
+            await audit_log.log(tx, vault, key.organisation_id, COMMAND, now, entry)
+        return True
 
     if not await db.write(write):
         raise Problem("not_found", f"There is no key {key_id}; see esign keys list.")
 
 
 def state_of(key: ApiKey, now: Instant) -> str:
-    """active, expired or revoked."""
+    """active, suspended (its maker is no active member any more), expired or revoked."""
     if key.revoked_at is not None:
         return "revoked"
-    return "expired" if key.expires_at is not None and key.expires_at <= now else "active"
+    if key.expires_at is not None and key.expires_at <= now:
+        return "expired"
+    return "suspended" if key.is_suspended else "active"
 
 
-async def create_organisation(db: Database, config: Config, name: str, plan: str | None, now: Instant) -> str:
+async def create_organisation(
+    db: Database, config: Config, vault: Vault, name: str, plan: str | None, now: Instant
+) -> str:
     """The id of one more organisation, with what the installation's has of language and time zone."""
     first = await ensure_organisation(db, config, now)
     made = Organisation(
@@ -183,6 +213,9 @@ async def create_organisation(db: Database, config: Config, name: str, plan: str
 
     async def write(tx: Transaction) -> None:
         await accounts.add_organisation(tx, made)
+        entry = Act("organisation.created", {"organisationId": made.id, "name": name, "plan": plan})
+        for organisation_id in (first.id, made.id):
+            await audit_log.log(tx, vault, organisation_id, COMMAND, now, entry)
 
     await db.write(write)
     return made.id
@@ -193,13 +226,16 @@ async def list_organisations(db: Database) -> list[Organisation]:
     return await accounts.organisations(db)
 
 
-async def set_plan(db: Database, organisation_id: str, plan: str) -> None:
+async def set_plan(db: Database, vault: Vault, organisation_id: str, plan: str, now: Instant) -> None:
     """Counts from the next request on, or the next start; raises `not_found`."""
 
     async def write(tx: Transaction) -> None:
         found = {one.id: one for one in await accounts.organisations(tx)}
         if organisation_id not in found:
             raise Problem("not_found", f"There is no organisation {organisation_id}; see esign orgs list.")
-        await accounts.save_organisation(tx, replace(found[organisation_id], plan=plan))
+        before = found[organisation_id]
+        await accounts.save_organisation(tx, replace(before, plan=plan))
+        entry = Act("organisation.plan_changed", {"from": before.plan, "to": plan})
+        await audit_log.log(tx, vault, organisation_id, COMMAND, now, entry)
 
     await db.write(write)

@@ -5,20 +5,53 @@ its last entry, which only the application key can make, and against the head in
 that key can.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from esign.core.audit import Chain
 from esign.core.document import Document
 from esign.core.errors import Problem
 from esign.pdf.verification import Verification
 from esign.pdf.workers import WorkerFailed
-from esign.store import blobs, documents, trails
-from esign.store.database import Database
+from esign.store import blobs, documents, installation, trails
+from esign.store.database import Database, Transaction
 from esign.vault import Vault
 
 Judge = Callable[[bytes], Awaitable[Verification]]
 
+BATCH = 200
+
 CUT = "it does not end with the entry that was written last"
+
+
+async def complete_heads(db: Database, vault: Vault) -> int:
+    """Vouch for the ends of trails that an older version wrote without; the number of those completed.
+
+    Each is marked as late: a trail that lost its end before this moment cannot be told from a whole one. One that is
+    broken gets no head, and stays broken. Does nothing unless the migration of the database found such trails.
+    """
+    if await installation.find(db, installation.HEADS) is None:
+        return 0
+    place, count = "", 0
+    while found := await trails.find_headless(db, place, BATCH):
+        ends = [end for document_id in found if (end := await find_end(db, document_id)) is not None]
+
+        async def write(tx: Transaction, ends: Sequence[Chain] = tuple(ends)) -> None:
+            for chain in ends:
+                await trails.save_head(tx, chain.document_id, chain.entries, chain.head, vault, late=True)
+
+        await db.write(write)
+        place, count = found[-1], count + len(ends)
+    await db.write(lambda tx: installation.delete(tx, installation.HEADS))
+    return count
+
+
+async def find_end(db: Database, document_id: str) -> Chain | None:
+    """The whole trail of a document, None where it is broken."""
+    chain = Chain(document_id)
+    async for line in trails.walk(db, document_id):
+        chain.follow(line.seq, line.entry)
+    chain.end()
+    return None if chain.broken else chain
 
 
 async def recompute(db: Database, vault: Vault, document_id: str | None = None) -> AsyncIterator[Chain]:
@@ -38,6 +71,7 @@ async def recompute(db: Database, vault: Vault, document_id: str | None = None) 
 
 def ended(chain: Chain, last: trails.Line, vault: Vault) -> Chain:
     chain.end()
+    chain.late = last.late
     if not chain.broken and not last.is_last(chain.head, vault):
         chain.broken = CUT
     return chain

@@ -4,14 +4,20 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from esign.actions import checks
+from esign.actions import audit_log, checks
+from esign.actions.audit_log import Act
 from esign.authority import Authority, AuthorityError, By, examine, opened
 from esign.core.account import Organisation
-from esign.core.document import Mode
+from esign.core.caller import PROGRAM, Caller
+from esign.core.document import Actor, Mode, Origin
 from esign.core.errors import Problem
-from esign.core.instant import to_datetime
+from esign.core.instant import rfc3339, to_datetime
+from esign.core.member import MemberRole
+from esign.core.user import Act as Permission
+from esign.core.user import may
 from esign.runtime import Runtime
 from esign.store import accounts, outbox
+from esign.store import audit_log as logged
 from esign.store.database import Transaction
 
 log = logging.getLogger("esign.seal")
@@ -31,11 +37,43 @@ async def refresh(runtime: Runtime) -> int:
     Where the files cannot be used, sealing goes on with what there is.
     """
     try:
-        before, after = await asyncio.to_thread(runtime.keyring.refresh, runtime.clock.now())
+        before, after = await asyncio.to_thread(runtime.keyring.refresh, runtime.clock.settled())
     except AuthorityError as error:
         log.error("%s Until then the seal certificate stays the one before.", error)
         return 0
-    return await changed(runtime, before, after)
+    number = await changed(runtime, before, after)
+    await log_changes(runtime, PROGRAM)
+    return number
+
+
+async def log_changes(runtime: Runtime, caller: Caller) -> None:
+    """Enter in the administrative log what the journal beside the keys has and the log has not.
+
+    The keys are files, so no transaction holds them and the log: after a crash between the two, the next start or hour
+    enters what is missing. `caller` made the newest change.
+    """
+    history = await asyncio.to_thread(runtime.keyring.history)
+    changes = list(enumerate(reversed(history), 1))
+
+    async def write(tx: Transaction) -> None:
+        first = await accounts.first_organisation(tx)
+        last = await logged.find_newest(tx, first.id, "seal.changed") if first else None
+        entered = int(last.data["number"]) if last else 0
+        for number, change in changes:
+            if number > entered:
+                newest = number == len(changes)
+                by = caller if newest else Caller(Actor("system"), Origin(change.ip))
+                data = {
+                    "number": number,
+                    "act": change.deed,
+                    "changedAt": rfc3339(change.at),
+                    "sha256": change.fingerprint,
+                }
+                act = Act("seal.changed", data, {"subject": change.subject, "by": change.who})
+                await audit_log.log_of_installation(tx, runtime.vault, by, runtime.clock.now(), act)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
 
 
 async def changed(runtime: Runtime, before: Authority, after: Authority) -> int:
@@ -60,12 +98,15 @@ async def changed(runtime: Runtime, before: Authority, after: Authority) -> int:
 
 
 async def is_in_hand(runtime: Runtime, organisation: Organisation) -> bool:
-    """Whether its people may change the seal: all organisations of a server share it, and the first one made it."""
+    """Whether its owners may change the seal: all organisations of a server share it, and the first one made it."""
     first = await accounts.first_organisation(runtime.db)
     return first is not None and first.id == organisation.id
 
 
-async def _require_hand(runtime: Runtime, organisation: Organisation) -> None:
+async def _require_hand(runtime: Runtime, organisation: Organisation, role: MemberRole) -> None:
+    """Raise `insufficient_scope` for everybody but an owner of the first organisation, and where the file decides."""
+    if not may(role, Permission.OWN):
+        raise Problem("insufficient_scope", "Only an owner changes the seal.")
     if not await is_in_hand(runtime, organisation):
         raise Problem("insufficient_scope", "The seal belongs to the organisation that was set up first.")
     if runtime.keyring.authority.origin == "configured":
@@ -73,10 +114,16 @@ async def _require_hand(runtime: Runtime, organisation: Organisation) -> None:
 
 
 async def upload(
-    runtime: Runtime, organisation: Organisation, files: Sequence[tuple[str, bytes]], passphrase: str, by: By
+    runtime: Runtime,
+    organisation: Organisation,
+    role: MemberRole,
+    files: Sequence[tuple[str, bytes]],
+    passphrase: str,
+    by: By,
+    caller: Caller,
 ) -> tuple[str, ...]:
     """Seal with these from now on, unless something speaks against it: each a sentence with its remedy."""
-    await _require_hand(runtime, organisation)
+    await _require_hand(runtime, organisation, role)
     now = runtime.clock.now()
     try:
         material, source = await asyncio.to_thread(opened, files, passphrase or None)
@@ -89,25 +136,30 @@ async def upload(
         before, after = await asyncio.to_thread(runtime.keyring.upload, material, now, by)
     except AuthorityError as error:
         return error.problems
-    await _changed_by(runtime, before, after, by)
+    await _changed_by(runtime, before, after, by, caller)
     return ()
 
 
-async def go_back(runtime: Runtime, organisation: Organisation, by: By) -> None:
+async def go_back(
+    runtime: Runtime, organisation: Organisation, role: MemberRole, by: By, caller: Caller
+) -> None:
     """Seal with the certificate made here again; the uploaded key is gone."""
-    await _require_hand(runtime, organisation)
+    await _require_hand(runtime, organisation, role)
     before, after = await asyncio.to_thread(runtime.keyring.go_back, runtime.clock.now(), by)
-    await _changed_by(runtime, before, after, by)
+    await _changed_by(runtime, before, after, by, caller)
 
 
-async def make_anew(runtime: Runtime, organisation: Organisation, by: By) -> None:
+async def make_anew(
+    runtime: Runtime, organisation: Organisation, role: MemberRole, by: By, caller: Caller
+) -> None:
     """Another certificate made here, in the name that the organisation has now."""
-    await _require_hand(runtime, organisation)
+    await _require_hand(runtime, organisation, role)
     make = runtime.keyring.make_anew
     before, after = await asyncio.to_thread(make, organisation.name, runtime.clock.now(), by)
-    await _changed_by(runtime, before, after, by)
+    await _changed_by(runtime, before, after, by, caller)
 
 
-async def _changed_by(runtime: Runtime, before: Authority, after: Authority, by: By) -> None:
+async def _changed_by(runtime: Runtime, before: Authority, after: Authority, by: By, caller: Caller) -> None:
     log.warning("%s changed the seal certificate", by.who)
     await changed(runtime, before, after)
+    await log_changes(runtime, caller)

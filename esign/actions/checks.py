@@ -20,6 +20,7 @@ from esign.entropy import new_id
 from esign.mail.failure import MailFailure
 from esign.mail.message import Mailbox, compose
 from esign.pdf.order import SealOrder
+from esign.pdf.turn import Kind, Turn
 from esign.pdf.verification import Verification
 from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
@@ -113,10 +114,11 @@ def name_of(name: x509.Name) -> str:
 async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
     """A page sealed as live documents are, and checked as anybody checks it; nothing of it is kept."""
     order = await practice(runtime, organisation)
-    now = order.now
+    now, turn = order.now, Turn(Kind.ACT, organisation.id)
+    roots = (*runtime.trusted, *runtime.roots)
     try:
-        made = await levels.make(runtime, order, Mode.LIVE)
-        verdict = await runtime.pdf.verify(made.sealed.sealed, (*runtime.trusted, *runtime.roots), now)
+        made = await levels.make(runtime, order, Mode.LIVE, turn)
+        verdict = await runtime.pdf.verify(made.sealed.sealed, roots, now, turn=turn)
     except (WorkerFailed, NoTimeStamp) as failure:
         return Found(False, failure.reason)
     except Problem as problem:
@@ -129,9 +131,10 @@ async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
 async def try_certificate(runtime: Runtime, organisation: Organisation, candidate: Credential) -> Found:
     """A page sealed with what is not used yet; without a time stamp, which has nothing to do with it."""
     order = await practice(runtime, organisation)
+    turn = Turn(Kind.ACT, organisation.id)
     try:
-        sealed = await runtime.pdf.seal(order, candidate)
-        verdict = await runtime.pdf.verify(sealed.sealed, (candidate.anchor_der,), order.now)
+        sealed = await runtime.pdf.seal(order, candidate, turn)
+        verdict = await runtime.pdf.verify(sealed.sealed, (candidate.anchor_der,), order.now, turn=turn)
     except WorkerFailed as failure:
         return Found(False, failure.reason)
     return judged(verdict, sealed.level)

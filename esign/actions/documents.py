@@ -17,6 +17,7 @@ from esign.core.placement import misplaced
 from esign.entropy import new_id
 from esign.runtime import Runtime
 from esign.store import documents, events, listing, outcomes
+from esign.store.damage import has_more
 from esign.store.database import Transaction
 from esign.store.documents import Place
 
@@ -53,7 +54,7 @@ async def create(
 ) -> Document:
     """A draft, its file inspected, normalised and found fit for sealing (D1); with `send` it is out at once (D4)."""
     await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
-    uploaded = await upload.inspect(runtime, order.file_name, order.file)
+    uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
     now = runtime.clock.now()
     document = new_draft(owner, actor, order, uploaded.file, now)
     check_placement(document)
@@ -167,7 +168,7 @@ async def get(runtime: Runtime, owner: Owner, document_id: str) -> Document:
 
 async def up_to_date(runtime: Runtime, document: Document) -> Document:
     """The same document, expired if its time is over."""
-    if not lifecycle.is_past_expiry(document, runtime.clock.now()):
+    if not lifecycle.is_past_expiry(document, runtime.clock.settled()):
         return document
     return await expire(runtime, document.id)
 
@@ -178,7 +179,7 @@ async def expire(runtime: Runtime, document_id: str) -> Document:
 
     async def write(tx: Transaction) -> Document:
         before = await documents.get(tx, document_id)
-        if not lifecycle.is_past_expiry(before, now):
+        if not lifecycle.is_past_expiry(before, runtime.clock.settled()):
             return before
         return await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
 
@@ -193,7 +194,7 @@ async def find_page(
     """A page of a list and where the next begins; shorter where a document has just expired."""
     found = await listing.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after, asked)
     page = found[:limit]
-    more = listing.place_of(page[-1], asked) if len(found) > limit else None
+    more = listing.place_of(page[-1], asked) if page and has_more(found, limit) else None
     current = [await up_to_date(runtime, document) for document in page]
     return [document for document in current if asked.still_has(document)], more
 

@@ -2,6 +2,7 @@
 
 from esign.actions import quota
 from esign.actions.documents import Owner, find_own, get
+from esign.actions.room import require_room
 from esign.actions.transition import Keep
 from esign.core import duplicating, lifecycle
 from esign.core.document import Actor, Document, Origin
@@ -22,6 +23,7 @@ async def duplicate(
 ) -> Document:
     """A draft with the same file, recipients and fields; the original is only read."""
     await get(runtime, owner, document_id)  # lets it expire first where its time is over
+    require_room(runtime)
     await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
     now, find = runtime.clock.now(), find_own(owner, document_id)
 

@@ -10,7 +10,7 @@ from esign.actions.transition import Keep, Save, check_revision, transition
 from esign.actions.upload import Source
 from esign.core import editing
 from esign.core.audit import Entry
-from esign.core.correcting import CORRECTED, correct
+from esign.core.correcting import CORRECTED, correct, is_redirected
 from esign.core.document import Actor, Document, Origin, Recipient, Status
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, Instant, Millis
@@ -69,7 +69,7 @@ async def edit(runtime: Runtime, asking: Asking, changes: Changes, keep: Keep | 
         changes.recipients(current)  # what is wrong with them is told before the file is read
     new = None
     if changes.file is not None and changes.file_name is not None:
-        new = await upload.inspect(runtime, changes.file_name, changes.file)
+        new = await upload.inspect(runtime, current.organisation_id, changes.file_name, changes.file)
     now = runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
@@ -163,8 +163,14 @@ async def change_recipient(
     members: Mapping[str, Any],
     check: Check,
     keep: Keep | None = None,
+    *,
+    require_send: Callable[[], None],
 ) -> Recipient:
-    """Any member on a draft; while the document is out, address and name are corrected."""
+    """Any member on a draft; while the document is out, address and name are corrected.
+
+    `require_send` raises where the caller may not send documents. It is called before a document that is out goes to
+    another address, in the transaction that changes it: the document may have been sent since the caller looked.
+    """
     now = runtime.clock.now()
 
     def changed(document: Document) -> tuple[Recipient, ...]:
@@ -177,6 +183,8 @@ async def change_recipient(
         check_revision(document, asking.revision)
         if document.status is Status.SENT and CORRECTED.issuperset(members):
             email, name = (members.get(member, getattr(recipient, member)) for member in ("email", "name"))
+            if is_redirected(recipient, email):
+                require_send()
             return correct(document, recipient, email, name, asking.actor, asking.origin, now)
         editing.check_may_change(document, ("recipients",))
         return editing.edit(document, {"recipients": changed(document)}, asking.actor, asking.origin, now)
@@ -185,7 +193,7 @@ async def change_recipient(
     decide(current)  # what the state refuses comes before what cannot be printed
     if current.status is Status.SENT:
         texts = {f"/{name}": str(members[name]) for name in CORRECTED & members.keys()}
-        await printing.check(runtime, texts)
+        await printing.check(runtime, texts, current.organisation_id)
     found = find_own(asking.owner, asking.document_id)
     result: Recipient = await transition(runtime, found, decide, keep, saving(recipient_id))
     return result

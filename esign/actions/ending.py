@@ -47,7 +47,7 @@ async def delete(
 
     def decide(document: Document) -> Outcome:
         check_revision(document, revision)
-        retention.require_unlocked(document, organisation, now)
+        retention.require_unlocked(document, organisation, runtime.clock.settled())
         return ending.delete(document, actor, origin, now)
 
     gone: Document = await transition(runtime, find_own(owner, document_id), decide, keep, erase)
@@ -65,7 +65,7 @@ async def delete_over(runtime: Runtime, document_id: str) -> bool:
             return False
         organisation = await accounts.get_organisation(tx, before.organisation_id)
         due_at = retention.goes_at(before, organisation, test_days)
-        if due_at is None or now < due_at:
+        if due_at is None or runtime.clock.settled() < due_at:
             return False
         await erase(tx, ending.delete(before, SYSTEM, NOWHERE, now), before, runtime.vault, now)
         return True

@@ -7,23 +7,33 @@ on behind the last document, and its numbers are right.
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
+from esign.actions import audit_log
+from esign.actions.audit_log import Act
 from esign.actions.documents import Owner
 from esign.actions.transition import Keep
 from esign.core import ending
 from esign.core import erasing as rules
+from esign.core.audit import ERASED
+from esign.core.caller import PROGRAM, Caller
 from esign.core.document import Actor, Document, Mode, Origin
 from esign.core.erasing import Erasing, Fate
 from esign.core.errors import Problem
+from esign.core.folding import fold
 from esign.core.listing import Listing, Sort
 from esign.entropy import new_id
 from esign.runtime import Runtime
 from esign.store import accounts, documents, erasings, listing, members, templates
+from esign.store import audit_log as logged
+from esign.store.audit_log import Wanted
 from esign.store.database import Transaction
 from esign.store.documents import Place
 from esign.store.erasure import erase
 
 BATCH = 50
+LOG_PAGE = 200
 MOST = 5_000  # documents that are looked at before it is begun
 NEWEST = 20
 MODES = (Mode.LIVE, Mode.TEST)
@@ -54,7 +64,7 @@ class Found:
 
 async def look(runtime: Runtime, owner: Owner, email: str) -> Found:
     """Nothing is changed."""
-    now = runtime.clock.now()
+    now = runtime.clock.settled()
     organisation = await accounts.get_organisation(runtime.db, owner.organisation_id)
     fates: Counter[Fate] = Counter()
     alone, more = 0, False
@@ -98,6 +108,8 @@ async def begin(
 
     async def write(tx: Transaction) -> Erasing:
         await erasings.add(tx, erasing, runtime.vault)
+        entry = Act("erasure.requested", {"erasureId": erasing.id, "shared": shared})
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, Caller(actor, origin), now, entry)
         if keep is not None:
             await keep(tx, erasing)
         return erasing
@@ -118,8 +130,46 @@ async def carry_out(runtime: Runtime, erasing: Erasing) -> int:
     async for mode, document in walk(runtime, erasing.organisation_id, erasing.email, erasing.mode, after):
         gone += await decide(runtime, erasing, mode, document) is Fate.ERASED
         runtime.bell.ring()
-    await runtime.db.write(lambda tx: erasings.finish(tx, erasing.id, runtime.clock.now()))
+    await erase_from_log(runtime, erasing)
+
+    async def finish(tx: Transaction) -> None:
+        now = runtime.clock.now()
+        await erasings.finish(tx, erasing.id, now)
+        entry = Act("erasure.finished", {"erasureId": erasing.id, "documents": gone})
+        await audit_log.log(tx, runtime.vault, erasing.organisation_id, PROGRAM, now, entry)
+
+    await runtime.db.write(finish)
+    runtime.bell.ring()
     return gone
+
+
+async def erase_from_log(runtime: Runtime, erasing: Erasing) -> None:
+    """Erase what the administrative log keeps of the person, a page at a time; a later entry names the numbers.
+
+    What somebody did as a member is kept while they are one.
+    """
+    organisation_id, email = erasing.organisation_id, erasing.email or ""
+    if await members.is_active(runtime.db, organisation_id, email):
+        return
+    wanted, after = Wanted(organisation_id), None
+    while found := await logged.find_page(runtime.db, wanted, LOG_PAGE, after):
+        after = logged.place_of(found[-1])
+        numbers = [line.seq for line in found if line.personal is not None and names(line.personal, email)]
+        if numbers:
+            await runtime.db.write(partial(erase_entries, runtime, organisation_id, numbers))
+
+
+async def erase_entries(runtime: Runtime, organisation_id: str, numbers: list[int], tx: Transaction) -> None:
+    await logged.erase_personal(tx, organisation_id, numbers)
+    entry = Act(ERASED, {"entries": numbers})
+    await audit_log.log(tx, runtime.vault, organisation_id, PROGRAM, runtime.clock.now(), entry)
+
+
+def names(personal: Any, email: str) -> bool:
+    """Return whether the address stands anywhere in the personal half of an entry."""
+    if isinstance(personal, dict):
+        return any(names(value, email) for value in personal.values())
+    return isinstance(personal, str) and fold(personal) == fold(email)
 
 
 async def decide(runtime: Runtime, erasing: Erasing, mode: Mode, seen: Document) -> Fate | None:
@@ -134,7 +184,7 @@ async def decide(runtime: Runtime, erasing: Erasing, mode: Mode, seen: Document)
             document = None
         if document is not None and rules.is_in(document, email):
             organisation = await accounts.get_organisation(tx, document.organisation_id)
-            fate = rules.fate(document, organisation, email, erasing.shared, now)
+            fate = rules.fate(document, organisation, email, erasing.shared, runtime.clock.settled())
             if fate is Fate.ERASED:
                 outcome = ending.delete(document, erasing.actor, erasing.origin, now)
                 await erase(tx, outcome, document, runtime.vault, now)

@@ -12,6 +12,7 @@ from esign.core import lifecycle
 from esign.core.document import ACTING, Document, File, Status
 from esign.core.template import Template
 from esign.pdf.inspection import Blank, Blanks, Unused
+from esign.pdf.turn import Kind, Turn
 from esign.runtime import Runtime
 from esign.store import blobs
 
@@ -44,8 +45,8 @@ async def find_fields(runtime: Runtime, owner: Owner, document_id: str) -> Offer
 async def find_template_fields(runtime: Runtime, template: Template) -> Offer:
     """The same for its roles; the file is read anew each time, as few edit a template."""
     holders = [role.id for role in template.roles if role.role in ACTING]
-    async with runtime.pdf.reading:
-        return offer(holders, parsed(await made(read(runtime, template.file))), "role")
+    found = await made(read(runtime, template.file, template.organisation_id))
+    return offer(holders, parsed(found), "role")
 
 
 def offer(holders: Sequence[str], found: Blanks, noun: str = "recipient") -> Offer:
@@ -67,14 +68,20 @@ def offer(holders: Sequence[str], found: Blanks, noun: str = "recipient") -> Off
 async def blanks(runtime: Runtime, document: Document) -> Blanks:
     """Of its file, read once."""
     name = f"{document.file.uploaded[:16]}.blanks"
-    return parsed(await kept(runtime, document, name, lambda: read(runtime, document.file)))
+    return parsed(
+        await kept(runtime, document, name, lambda: read(runtime, document.file, document.organisation_id))
+    )
 
 
-async def read(runtime: Runtime, file: File) -> bytes:
+async def read(runtime: Runtime, file: File, organisation_id: str) -> bytes:
     """As JSON, to be kept."""
-    uploaded = await blobs.get(runtime.db, file.uploaded)
-    prepared = await blobs.get(runtime.db, file.prepared)
-    return json.dumps(asdict(await runtime.pdf.blanks(uploaded, prepared)), ensure_ascii=False).encode()
+
+    async def given() -> tuple[object, ...]:
+        return await blobs.get(runtime.db, file.uploaded), await blobs.get(runtime.db, file.prepared)
+
+    turn, name = Turn(Kind.PREVIEW, organisation_id), f"blanks {file.uploaded}"
+    found = await runtime.pdf.ask_for("blanks", Blanks, given, turn=turn, name=name)
+    return json.dumps(asdict(found), ensure_ascii=False).encode()
 
 
 def parsed(content: bytes) -> Blanks:

@@ -12,6 +12,7 @@ from esign.core.errors import Detail, Problem, UnknownLink
 from esign.core.handoff import Handoff, Progress
 from esign.core.instant import Instant
 from esign.entropy import new_id, new_token
+from esign.pdf.turn import Kind, Turn
 from esign.runtime import Runtime
 from esign.store import accounts, documents, handoffs
 from esign.store.database import Reader, Transaction
@@ -112,8 +113,10 @@ async def arrive(runtime: Runtime, token: str) -> Phone:
 
 async def receive(runtime: Runtime, token: str, picture: object) -> Phone:
     """Take what was drawn, once; it waits for the desk as long again as the code was good for."""
-    await drawable(runtime.db, token, runtime.clock.now())
-    png = await inks.redrawn(runtime, picture, "/picture")
+    found = await drawable(runtime.db, token, runtime.clock.now())
+    document = await documents.get(runtime.db, found.document_id)
+    turn = Turn(Kind.ACT, document.organisation_id, found.recipient_id)
+    png = await inks.redrawn(runtime, picture, "/picture", turn)
 
     async def write(tx: Transaction) -> None:
         now = runtime.clock.now()

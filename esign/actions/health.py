@@ -1,20 +1,20 @@
 """What the program needs to do its work, and whether it has it (`GET /readyz`)."""
 
-import os
 import sqlite3
 
 from cryptography import x509
 
-from esign.actions import levels
+from esign.actions import levels, mailing, relay, timekeeping
 from esign.core.errors import Problem
-from esign.core.instant import MINUTE
+from esign.core.instant import MINUTE, rfc3339
 from esign.runtime import Runtime
 from esign.store import deliveries, outbox
 from esign.store.database import Transaction
 
-RESERVE = 256 * 2**20
 LATE = 10 * MINUTE
+STILL = MINUTE
 REFUSED = 3  # attempts
+NAMED = 3
 
 
 async def check(runtime: Runtime) -> dict[str, str]:
@@ -43,11 +43,7 @@ async def database(runtime: Runtime) -> str:
 
 def storage(runtime: Runtime) -> str:
     """Room for what signers still have to bring."""
-    try:
-        room = os.statvfs(runtime.config.storage.data_dir)
-    except OSError:
-        return "failed"
-    return "ok" if room.f_bavail * room.f_frsize >= RESERVE else "disk full"
+    return "disk full" if runtime.room.is_short() else "ok"
 
 
 async def signer(runtime: Runtime, reads: bool) -> str:
@@ -68,11 +64,50 @@ async def signer(runtime: Runtime, reads: bool) -> str:
 def warnings(runtime: Runtime) -> list[str]:
     """What will have to be done, while everything still works."""
     silent = ["no time-stamp authority answers"] if levels.state(runtime).silent else []
-    return [notice.brief for notice in runtime.keyring.authority.notices] + silent
+    log = runtime.db.large_log()
+    growing = [log_words(log.size, log.seconds)] if log else []
+    doubt = runtime.clock.doubt
+    clock = (
+        [] if doubt is None else [f"the clock {timekeeping.jump(doubt)}: nothing expires until that is sure"]
+    )
+    notices = [notice.brief for notice in runtime.keyring.authority.notices]
+    # No failure of `check`: a server that a load balancer takes out of service for it would serve nobody at all.
+    full = ["work on PDFs is turned away"] if runtime.pdf.queue.is_saturated else []
+    return notices + silent + growing + clock + full + damaged(runtime)
+
+
+def damaged(runtime: Runtime) -> list[str]:
+    """What was met that cannot be read; at most a few of them are named."""
+    found = runtime.db.damage.entries()
+    if not found:
+        return []
+    named = ", ".join(f"{table} {key}" for table, key, _ in found[:NAMED])
+    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    return [f"cannot be read or worked with, and is set aside: {named}{more}; esign check reads everything"]
+
+
+def log_words(size: int, seconds: float) -> str:
+    return (
+        f"the log of the database has grown to {size // 2**20} MiB: for {counted(int(seconds // 60), 'minute')}"
+        " a reader, such as a backup, has kept it from being cut; it is cut when that reader ends"
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 async def mailer(runtime: Runtime) -> str:
-    """The mail server takes mails: one that a single address refuses for now is none of its faults."""
+    """The mail server takes mails: one that a single address refuses for now is none of its faults.
+
+    What the server said stays out of it: whoever watches needs no login to read this.
+    """
+    stop = await relay.find_stop(runtime)
+    if stop is not None and await outbox.next_due(runtime.db, "mail") is not None:
+        return f"no mail leaves since {rfc3339(stop.stopped_at)}: {relay.SAID[stop.cause].lower()}"
+    now = runtime.clock.now()
+    if await outbox.stands_still(runtime.db, "mail", now - STILL, mailing.LEASE):
+        return "no mail left in the last minute, although some wait"
     stuck = await outbox.is_stuck(runtime.db, "mail", REFUSED)
     return "mails are not taken" if stuck else "ok"
 

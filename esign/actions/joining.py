@@ -4,9 +4,13 @@ A mailed or printed link opens a page on which a password is chosen; only sendin
 """
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from esign.actions import notices, printing
-from esign.core.document import Mode
+from esign import vault
+from esign.actions import audit_log, notices, printing
+from esign.actions.audit_log import Act
+from esign.core.caller import Caller
+from esign.core.document import Actor, Mode, Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.member import Member, MemberRole, MemberStatus
@@ -19,6 +23,8 @@ from esign.store.database import Database, Transaction
 
 PAGES = {Errand.SETUP: "set-up", Errand.INVITATION: "invitation", Errand.RESET: "password"}
 FIRST = "first owner"
+SETUP_FILE = "setup-link"
+RESETS = 5  # links for a new password that one person may have at the same time
 
 
 def link(base_url: str, errand: Errand, token: str) -> str:
@@ -26,10 +32,10 @@ def link(base_url: str, errand: Errand, token: str) -> str:
     return f"{base_url}/{PAGES[errand]}/{token}"
 
 
-async def issue(tx: Transaction, errand: Errand, subject: str, now: Instant) -> str:
-    """A token in place of earlier ones for the same."""
+async def issue(tx: Transaction, errand: Errand, subject: str, now: Instant, *, beside: bool = False) -> str:
+    """A token in place of earlier ones for the same, or `beside` them."""
     token = new_token()
-    await tickets.add(tx, token, Ticket(errand, subject, now + LASTS[errand]))
+    await tickets.add(tx, token, Ticket(errand, subject, now + LASTS[errand]), beside=beside)
     return token
 
 
@@ -40,6 +46,18 @@ async def setup_token(db: Database, now: Instant) -> str | None:
         return None if await members.any_owner(tx) else await issue(tx, Errand.SETUP, FIRST, now)
 
     return await db.write(write)
+
+
+def keep_setup_link(data: Path, address: str) -> Path:
+    """Write the link of the first start into a file that only the owner of the data folder reads."""
+    place = data / SETUP_FILE
+    vault.write_over(place, f"{address}\n".encode())
+    return place
+
+
+def forget_setup_link(data: Path) -> None:
+    """The link was used, or has ended."""
+    (data / SETUP_FILE).unlink(missing_ok=True)
 
 
 async def invite(runtime: Runtime, tx: Transaction, member: Member, now: Instant) -> str:
@@ -58,8 +76,18 @@ async def invite(runtime: Runtime, tx: Transaction, member: Member, now: Instant
     return to
 
 
-async def forgot(runtime: Runtime, email: str) -> None:
-    """A link for a new password, by mail, where somebody of this address signs in; nothing tells which it was."""
+async def hand_over(runtime: Runtime, tx: Transaction, member: Member, now: Instant) -> str:
+    """The same link for whoever invites to give to them; nothing is mailed, and an earlier link ends."""
+    token = await issue(tx, Errand.INVITATION, member.id, now)
+    return link(runtime.config.server.base_url, Errand.INVITATION, token)
+
+
+async def forgot(runtime: Runtime, email: str, origin: Origin) -> None:
+    """A link for a new password, by mail, where somebody of this address signs in; nothing tells which it was.
+
+    Anybody may ask for it, so it takes nothing away: links of before work on, the mail does not count against the
+    quota of the organisation, and who has `RESETS` links in the mailbox gets no further mail until one has ended.
+    """
     now = runtime.clock.now()
     user = await users.find(runtime.db, email)
     own = await members.of_user(runtime.db, user.id) if user else []
@@ -67,14 +95,19 @@ async def forgot(runtime: Runtime, email: str) -> None:
         return
 
     async def write(tx: Transaction) -> None:
-        token = await issue(tx, Errand.RESET, user.id, now)
+        if await tickets.count(tx, Errand.RESET, user.id, now) >= RESETS:
+            return
+        token = await issue(tx, Errand.RESET, user.id, now, beside=True)
         organisation = await accounts.get_organisation(tx, own[0].organisation_id)
         facts: dict[str, str | int] = {"account": user.email, "link_until_at": now + LASTS[Errand.RESET]}
         to = link(runtime.config.server.base_url, Errand.RESET, token)
         mail = notices.Notice(
             organisation, Mode.LIVE, Mailbox(user.email, user.name), "password_reset", facts, to
         )
-        await notices.queue_one(runtime, tx, mail, f"reset:{user.id}:{now}")
+        await notices.queue_one(runtime, tx, mail, f"reset:{user.id}:{now}", metered=False)
+        entry = Act("member.password_reset_requested", {})
+        by = Actor(audit_log.ANONYMOUS)
+        await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry, by)
 
     await runtime.db.write(write)
     runtime.bell.ring()
@@ -104,15 +137,24 @@ async def invitation(runtime: Runtime, token: str) -> Invitation | None:
     return Invitation(member, organisation.name, await users.find(runtime.db, member.email))
 
 
-async def join(runtime: Runtime, token: str, invited: Invitation, name: str, password: str) -> User | None:
+async def join(
+    runtime: Runtime,
+    token: str,
+    invited: Invitation,
+    name: str,
+    password: str,
+    origin: Origin,
+    device: str | None = None,
+) -> User | None:
     """The person who signs in from now on as the member; raises `not_found` where the link was used meanwhile.
 
     Somebody who has an account here gives its password, else None; anybody else chooses one.
     """
     now, known = runtime.clock.now(), invited.user
     if known is not None:
-        fits = await runtime.passwords.fits(known.password, password)
+        fits = await runtime.passwords.fits(known.password, password, device or origin.ip)
         if not fits or known.disabled_at is not None:
+            await audit_log.log_failure(runtime, known, "password", origin)
             return None
     user = known or new_user(invited.member.email, name, now, await runtime.passwords.hash(password))
 
@@ -123,10 +165,20 @@ async def join(runtime: Runtime, token: str, invited: Invitation, name: str, pas
             raise Problem("not_found")
         if known is None:
             await users.add(tx, user)
-        await members.save(tx, replace(member, name=user.name, status=MemberStatus.ACTIVE, user_id=user.id))
+        joined = replace(member, name=user.name, status=MemberStatus.ACTIVE, user_id=user.id)
+        await members.save(tx, joined)
+        await enter(runtime, tx, joined, origin, now)
 
     await runtime.db.write(write)
+    runtime.bell.ring()
     return user
+
+
+async def enter(runtime: Runtime, tx: Transaction, member: Member, origin: Origin, now: Instant) -> None:
+    """Enter somebody who has joined in the administrative log."""
+    caller = Caller(Actor("member", member.id, member.name, member.email), origin)
+    entry = Act("member.joined", {"memberId": member.id, "role": member.role.value})
+    await audit_log.log(tx, runtime.vault, member.organisation_id, caller, now, entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +192,7 @@ class Founder:
     time_zone: str
 
 
-async def found(runtime: Runtime, token: str, given: Founder) -> User:
+async def found(runtime: Runtime, token: str, given: Founder, origin: Origin) -> User:
     """The owner of the organisation that is here already; raises `not_found` where the link was used meanwhile.
 
     Raises `invalid_request` for a name of the organisation that cannot be printed.
@@ -158,9 +210,12 @@ async def found(runtime: Runtime, token: str, given: Founder) -> User:
             tx, replace(first, name=given.organisation, time_zone=given.time_zone)
         )
         await users.add(tx, user)
-        await members.join(tx, owner_of(first.id, user, now))
+        owner = owner_of(first.id, user, now)
+        await members.join(tx, owner)
+        await enter(runtime, tx, owner, origin, now)
 
     await runtime.db.write(write)
+    forget_setup_link(runtime.config.storage.data_dir)
     return user
 
 
@@ -188,7 +243,7 @@ async def reset(runtime: Runtime, token: str) -> User | None:
     return None if user is None or user.disabled_at is not None else user
 
 
-async def choose(runtime: Runtime, token: str, password: str) -> None:
+async def choose(runtime: Runtime, token: str, password: str, origin: Origin) -> None:
     """A new password by a mailed link: what was open with the old one ends. Raises `not_found`."""
     now, hashed = runtime.clock.now(), await runtime.passwords.hash(password)
 
@@ -198,5 +253,9 @@ async def choose(runtime: Runtime, token: str, password: str) -> None:
             raise Problem("not_found")
         await users.save_password(tx, user_id, hashed, now)
         await sessions.end_all(tx, user_id)
+        user, entry = await users.get(tx, user_id), Act("member.password_changed", {"by": "link"})
+        await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry)
+        await notices.tell_user_at_home(tx, runtime.vault, user, "password_changed", origin, now)
 
     await runtime.db.write(write)
+    runtime.bell.ring()

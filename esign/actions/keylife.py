@@ -1,7 +1,9 @@
 """API keys that come to their end: their administrators are told, and unused ones revoked where that is wished."""
 
-from esign.actions import notices
+from esign.actions import audit_log, notices
+from esign.actions.audit_log import Act
 from esign.core.apikey import ApiKey
+from esign.core.caller import PROGRAM
 from esign.core.instant import DAY, Instant
 from esign.core.keylife import EXPIRY_NOTICES, FIRST, UNUSED, expiry_notice, unused_step
 from esign.runtime import Runtime
@@ -11,7 +13,7 @@ from esign.store.database import Transaction
 
 async def tell_expiring(runtime: Runtime) -> int:
     """The number of keys whose administrators are told now that they expire."""
-    now = runtime.clock.now()
+    now = runtime.clock.settled()
     found = await accounts.find_expiring_keys(runtime.db, now, now + max(EXPIRY_NOTICES) * DAY)
 
     async def spoken_of(key_id: str) -> bool:
@@ -34,7 +36,7 @@ async def tell_expiring(runtime: Runtime) -> int:
 
 async def revoke_unused(runtime: Runtime) -> int:
     """The number of keys that were spoken of or revoked now, because nobody has used them for so long."""
-    now = runtime.clock.now()
+    now = runtime.clock.settled()
     found = await accounts.find_unused_keys(runtime.db, now - UNUSED + FIRST, now)
 
     async def went_on(key_id: str) -> bool:
@@ -44,7 +46,12 @@ async def revoke_unused(runtime: Runtime) -> int:
             if step is None:
                 return False
             if step.notice is None:
-                return await accounts.revoke_key(tx, key.id, now)
+                revoked = await accounts.revoke_key(tx, key.id, now)
+                entry = Act(
+                    "api_key.revoked", {**audit_log.about_key(key), "reason": "unused"}, {"name": key.name}
+                )
+                await audit_log.log(tx, runtime.vault, key.organisation_id, PROGRAM, now, entry)
+                return revoked
             if told := await tell(runtime, tx, key, "key_unused", f"{key.id}:{now}", step.ends_at):
                 await accounts.note_unused(tx, key.id, step.notice, now)
             return told

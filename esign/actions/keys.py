@@ -3,12 +3,14 @@
 from dataclasses import replace
 
 from esign.actions import accounts as making
-from esign.actions.accounts import LiveKeysNotAllowed, Wish
+from esign.actions import audit_log
+from esign.actions.accounts import LiveKeysNotAllowed, LiveScopeOfTestKey, Wish
+from esign.actions.audit_log import Act
 from esign.actions.documents import Owner
 from esign.actions.transition import Keep
 from esign.core.account import Organisation
 from esign.core.apikey import ApiKey
-from esign.core.document import Actor
+from esign.core.caller import Caller
 from esign.core.errors import Problem
 from esign.runtime import Runtime
 from esign.store import accounts
@@ -20,16 +22,20 @@ async def create(
     runtime: Runtime,
     organisation: Organisation,
     wish: Wish,
-    by: Actor,
+    by: Caller,
     secret: str | None = None,
     keep: Keep | None = None,
 ) -> tuple[ApiKey, str]:
     """A key of this organisation and, once, its text; raises `plan_required` and `limit_reached`."""
     db, config, now = runtime.db, runtime.config, runtime.clock.now()
     try:
-        return await making.add_key(db, config, now, organisation, wish, by, secret, keep)
+        made = await making.add_key(db, config, runtime.vault, now, organisation, wish, by, secret, keep)
     except LiveKeysNotAllowed:
         raise Problem("invalid_request", "This installation issues only test keys.") from None
+    except LiveScopeOfTestKey:
+        raise Problem("invalid_request", "A test key never changes members, settings or keys.") from None
+    runtime.bell.ring()
+    return made
 
 
 async def count_active(runtime: Runtime, organisation: Organisation) -> int:
@@ -50,14 +56,24 @@ async def get(runtime: Runtime, owner: Owner, key_id: str) -> ApiKey:
 
 
 async def rename(
-    runtime: Runtime, owner: Owner, key_id: str, name: str | None, keep: Keep | None = None
+    runtime: Runtime,
+    owner: Owner,
+    key_id: str,
+    name: str | None,
+    keep: Keep | None = None,
+    *,
+    caller: Caller,
 ) -> ApiKey:
     """The key under its new name; None leaves the old one."""
 
     async def write(tx: Transaction) -> ApiKey:
         key = await accounts.get_own_key(tx, owner.organisation_id, owner.mode, key_id)
-        if name is not None:
+        if name is not None and name != key.name:
             await accounts.rename_key(tx, key_id, name)
+            names = {"name": {"from": key.name, "to": name}}
+            entry = Act("api_key.renamed", audit_log.about_key(key), names)
+            now = runtime.clock.now()
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
             key = replace(key, name=name)
         if keep is not None:
             await keep(tx, key)
@@ -66,12 +82,22 @@ async def rename(
     return await runtime.db.write(write)
 
 
-async def revoke(runtime: Runtime, owner: Owner, key_id: str, keep: Keep | None = None) -> str:
+async def revoke(
+    runtime: Runtime, owner: Owner, key_id: str, keep: Keep | None = None, *, caller: Caller
+) -> str:
     """Counts from the next request on; a second time changes nothing."""
 
     async def write(tx: Transaction) -> None:
-        await accounts.get_own_key(tx, owner.organisation_id, owner.mode, key_id)
-        await accounts.revoke_key(tx, key_id, runtime.clock.now())
+        key, now = (
+            await accounts.get_own_key(tx, owner.organisation_id, owner.mode, key_id),
+            runtime.clock.now(),
+        )
+        await accounts.revoke_key(tx, key_id, now)
+        if key.revoked_at is None:
+            entry = Act(
+                "api_key.revoked", {**audit_log.about_key(key), "reason": "by hand"}, {"name": key.name}
+            )
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:
             await keep(tx, key_id)
 

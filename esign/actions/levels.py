@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from esign.core.document import Mode
 from esign.core.timestamp import Authority, TimeStamp
 from esign.pdf.order import Begun, Level, Sealed, SealOrder
+from esign.pdf.turn import Turn
 from esign.runtime import Runtime
 from esign.tsa import NoTimeStamp
 
@@ -49,30 +50,30 @@ def asked(runtime: Runtime, mode: Mode) -> Level:
     return runtime.config.seal.level if live_like else "B-B"
 
 
-async def make(runtime: Runtime, order: SealOrder, mode: Mode) -> Made:
+async def make(runtime: Runtime, order: SealOrder, mode: Mode, turn: Turn) -> Made:
     """Sealed at the level of the settings; without a time stamp where there is none and the settings allow it.
 
     Raises what the workers raise, and `NoTimeStamp`.
     """
     if asked(runtime, mode) == "B-B":
-        return Made(await runtime.pdf.seal(order, runtime.credentials[mode]), "B-B")
+        return Made(await runtime.pdf.seal(order, runtime.credentials[mode], turn), "B-B")
     try:
-        return await _stamped(runtime, order, mode)
+        return await _stamped(runtime, order, mode, turn)
     except NoTimeStamp:
         if runtime.config.seal.tsa_outage == "wait":
             raise
         lower = replace(order, asked="B-T")
-        return Made(await runtime.pdf.seal(lower, runtime.credentials[mode]), "B-T")
+        return Made(await runtime.pdf.seal(lower, runtime.credentials[mode], turn), "B-T")
 
 
-async def _stamped(runtime: Runtime, order: SealOrder, mode: Mode) -> Made:
+async def _stamped(runtime: Runtime, order: SealOrder, mode: Mode, turn: Turn) -> Made:
     """In two jobs of a worker, with the answers of an authority between them."""
     credential = runtime.credentials[mode]
     hosts = tuple(each.host for each in runtime.tsa.authorities)
     runtime.tsa.require()
     wanted = replace(order, level="B-T", asked="B-T", authorities=hosts)
-    begun: Begun = await runtime.pdf.ask("begin", Begun, wanted, credential)
+    begun: Begun = await runtime.pdf.ask("begin", Begun, wanted, credential, turn=turn)
     stamps = await runtime.tsa.stamp([begun.document.signature, begun.certificate.signature])
     tokens = [stamp.token for stamp in stamps]
-    sealed: Sealed = await runtime.pdf.ask("finish", Sealed, begun, tokens, credential)
+    sealed: Sealed = await runtime.pdf.ask("finish", Sealed, begun, tokens, credential, turn=turn)
     return Made(sealed, "B-T", stamps[0])

@@ -9,6 +9,7 @@ from esign.core.listing import Listing
 from esign.runtime import Runtime
 from esign.store import counts, listing
 from esign.store.counts import Counts
+from esign.store.damage import has_more
 from esign.store.documents import Place
 
 
@@ -35,11 +36,11 @@ async def find_page(runtime: Runtime, owner: Owner, limit: int, turn: Turn | Non
     order = replace(asked, sort=asked.sort.turned) if back else asked
     place = turn.place if turn else None
     found = await listing.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, place, order)
-    if back and len(found) <= limit:
+    if back and not has_more(found, limit):
         return await find_page(runtime, owner, limit, None, asked)
     shown = found[:limit][::-1] if back else found[:limit]
     before = back or turn is not None  # behind a place there is what it was the place of
-    after = back or len(found) > limit
+    after = back or has_more(found, limit)
     return Page(
         await current(runtime, shown, asked),
         Turn(listing.place_of(shown[0], asked), back=True) if before and shown else None,

@@ -5,10 +5,15 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
+from esign.actions import audit_log
+from esign.actions.audit_log import Act
 from esign.actions.documents import Owner
+from esign.actions.room import require_room
 from esign.core.account import Logo, Organisation
+from esign.core.caller import Caller
 from esign.core.errors import Problem
 from esign.mail.sheet import Inline
+from esign.pdf.turn import Kind, Turn
 from esign.runtime import Runtime
 from esign.store import accounts, logos
 from esign.store.database import Reader, Transaction
@@ -18,12 +23,13 @@ LARGE = "The logo is larger than 1 MB. Save it smaller and send that."
 UNREAD = "The picture cannot be read. Save it again, or choose another."
 
 
-async def put(runtime: Runtime, owner: Owner, image: bytes) -> None:
+async def put(runtime: Runtime, owner: Owner, image: bytes, *, caller: Caller) -> None:
     """Shown from now on; raises `invalid_request` with a sentence where the picture is none that can be."""
+    require_room(runtime)
     if len(image) > MOST:
         raise Problem("invalid_request", LARGE)
     try:
-        picture = await runtime.pdf.reencode(image, "logo")
+        picture = await runtime.pdf.reencode(image, "logo", Turn(Kind.ACT, owner.organisation_id))
     except Problem as problem:
         if problem.code == "invalid_file":  # it brought a worker down
             raise Problem("invalid_request", UNREAD) from problem
@@ -34,19 +40,31 @@ async def put(runtime: Runtime, owner: Owner, image: bytes) -> None:
         organisation = await accounts.get_organisation(tx, owner.organisation_id)
         await logos.save(tx, organisation.id, logo.sha256, picture.png)
         await accounts.save_organisation(tx, replace(organisation, logo=logo))
+        await enter(runtime, tx, organisation, logo, caller)
 
     await runtime.db.write(write)
 
 
-async def remove(runtime: Runtime, owner: Owner) -> None:
+async def remove(runtime: Runtime, owner: Owner, *, caller: Caller) -> None:
     """From now on the initials stand for the organisation; of what was sealed or mailed nothing changes."""
 
     async def write(tx: Transaction) -> None:
         organisation = await accounts.get_organisation(tx, owner.organisation_id)
         await logos.delete(tx, organisation.id)
         await accounts.save_organisation(tx, replace(organisation, logo=None))
+        await enter(runtime, tx, organisation, None, caller)
 
     await runtime.db.write(write)
+
+
+async def enter(
+    runtime: Runtime, tx: Transaction, before: Organisation, logo: Logo | None, caller: Caller
+) -> None:
+    """Enter the change in the administrative log, by the hashes of the pictures."""
+    was, will = (one.sha256 if one else None for one in (before.logo, logo))
+    if was != will:
+        act = Act("settings.changed", {"changes": {"logo": {"from": was, "to": will}}})
+        await audit_log.log(tx, runtime.vault, before.id, caller, runtime.clock.now(), act)
 
 
 async def png(reader: Reader, organisation: Organisation) -> bytes | None:

@@ -1,20 +1,24 @@
 """Members of an organisation: added, changed, removed; never left without an owner (contract 3.5).
 
-A member is `invited`, and mailed a link, until they have joined. `by` is the role of whoever asks: a key does what an
-owner does.
+A member is `invited`, and mailed a link, until they have joined. `by` is the role of whoever asks, `BY_KEY` for an API
+key: only an owner changes owners.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
-from esign.actions import joining
+from esign.actions import audit_log, joining, notices, outbox
+from esign.actions.audit_log import Act
 from esign.actions.documents import Owner
 from esign.actions.transition import Keep
+from esign.core.apikey import ApiKey
+from esign.core.caller import Caller
 from esign.core.errors import Problem
 from esign.core.member import Member, MemberRole, MemberStatus, require_may_change, require_owner_left
 from esign.core.user import Errand
 from esign.entropy import new_id
 from esign.runtime import Runtime
-from esign.store import members, tickets
+from esign.store import accounts, members, posted, tickets
 from esign.store.database import Transaction
 from esign.store.documents import Place, page_of
 
@@ -34,9 +38,11 @@ async def invite(
     name: str,
     role: MemberRole,
     keep: Keep | None = None,
-    by: MemberRole = MemberRole.OWNER,
+    *,
+    by: MemberRole,
+    caller: Caller,
 ) -> Member:
-    """A new member; raises `member_exists`."""
+    """A new member; raises `member_exists`. The owners are told where it is one of them."""
     require_may_change(by, None, role)
     now = runtime.clock.now()
     member = Member(
@@ -50,8 +56,11 @@ async def invite(
     )
 
     async def write(tx: Transaction) -> None:
+        if role is MemberRole.OWNER:
+            await notices.tell_owners_of_owner(tx, runtime.vault, member, caller, now)
         await members.add(tx, member)
         await joining.invite(runtime, tx, member, now)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, invitation(member))
         if keep is not None:
             await keep(tx, member)
 
@@ -60,20 +69,73 @@ async def invite(
     return member
 
 
-async def invite_again(runtime: Runtime, owner: Owner, member_id: str) -> Member:
-    """A new link in place of the one that was mailed; raises `not_found` where they have joined."""
+def invitation(member: Member, *, again: bool = False, mailed: bool = True) -> Act:
+    """Return the entry of an invitation; one that is not `mailed` was handed to the person who invites."""
+    data = {"memberId": member.id, "role": member.role.value, "again": again, "mailed": mailed}
+    return Act("member.invited", data, {"name": member.name, "email": member.email})
+
+
+async def invite_again(
+    runtime: Runtime, owner: Owner, member_id: str, *, by: MemberRole, caller: Caller
+) -> Member:
+    """A new link in place of the one that was mailed; raises `not_found` where they have joined.
+
+    Whoever holds the link joins as that member, so the link of an owner is for owners alone.
+    """
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Member:
         member = await members.get_own(tx, owner.organisation_id, member_id)
         if member.status is not MemberStatus.INVITED:
             raise Problem("not_found")
+        require_may_change(by, member.role, member.role)
         await joining.invite(runtime, tx, member, now)
+        entry = invitation(member, again=True)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         return member
 
     invited = await runtime.db.write(write)
     runtime.bell.ring()
     return invited
+
+
+async def issue_link(
+    runtime: Runtime, owner: Owner, member_id: str, *, by: MemberRole, caller: Caller
+) -> tuple[Member, str]:
+    """The invitation link of a member for whoever invites, in place of one that was mailed.
+
+    Raises `not_found` where they have joined, and what `require_may_change` raises.
+    """
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> tuple[Member, str]:
+        member = await members.get_own(tx, owner.organisation_id, member_id)
+        require_may_change(by, member.role, None)
+        if member.status is not MemberStatus.INVITED:
+            raise Problem("not_found")
+        await audit_log.log(
+            tx,
+            runtime.vault,
+            owner.organisation_id,
+            caller,
+            now,
+            invitation(member, again=True, mailed=False),
+        )
+        return member, await joining.hand_over(runtime, tx, member, now)
+
+    issued = await runtime.db.write(write)
+    runtime.bell.ring()
+    return issued
+
+
+async def find_mailed(runtime: Runtime, invited: list[Member]) -> dict[str, bool]:
+    """Whether a mail server took the newest invitation of each; without those whose mail still waits or is gone."""
+    newest = {member.id: await posted.find_invitation(runtime.db, member.id) for member in invited}
+    return {
+        id: mail.state == "done" and mail.reply not in (None, outbox.KEPT)
+        for id, mail in newest.items()
+        if mail is not None and mail.state != "pending"
+    }
 
 
 async def change(
@@ -83,21 +145,57 @@ async def change(
     name: str | None,
     role: MemberRole | None,
     keep: Keep | None = None,
-    by: MemberRole = MemberRole.OWNER,
+    *,
+    by: MemberRole,
+    caller: Caller,
 ) -> Member:
-    """Another name or role, None leaving it; raises `last_owner`."""
+    """Another name or role, None leaving it; raises `last_owner`. The owners are told of a new one."""
 
     async def write(tx: Transaction) -> Member:
         before = await members.get_own(tx, owner.organisation_id, member_id)
         after = replace(before, name=name or before.name, role=role or before.role)
         require_may_change(by, before.role, after.role)
         require_owner_left(before, after.role, await members.count_owners(tx, before))
+        now = runtime.clock.now()
+        if after.role is MemberRole.OWNER and before.role is not MemberRole.OWNER:
+            await notices.tell_owners_of_owner(tx, runtime.vault, after, caller, now)
         await members.save(tx, after)
+        if after != before:
+            await audit_log.log(
+                tx, runtime.vault, owner.organisation_id, caller, now, change_of(before, after)
+            )
         if keep is not None:
             await keep(tx, after)
         return after
 
-    return await runtime.db.write(write)
+    changed = await runtime.db.write(write)
+    runtime.bell.ring()
+    return changed
+
+
+def change_of(before: Member, after: Member) -> Act:
+    """Return the entry of another role or name."""
+    data: dict[str, Any] = {"memberId": after.id}
+    detail: dict[str, Any] = {"name": after.name, "email": after.email}
+    if before.role is not after.role:
+        data["role"] = {"from": before.role.value, "to": after.role.value}
+    if before.name != after.name:
+        detail["name"] = {"from": before.name, "to": after.name}
+    return Act("member.changed", data, detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The id of a member who was removed, and the keys they made, which do nothing from now on."""
+
+    id: str
+    keys: tuple[ApiKey, ...]
+
+
+async def find_keys(runtime: Runtime, owner: Owner, member_id: str) -> list[ApiKey]:
+    """Return the active keys of both modes that the member made; raises `not_found`."""
+    member = await members.get_own(runtime.db, owner.organisation_id, member_id)
+    return await accounts.find_active_keys_of(runtime.db, member, runtime.clock.now())
 
 
 async def remove(
@@ -105,18 +203,38 @@ async def remove(
     owner: Owner,
     member_id: str,
     keep: Keep | None = None,
-    by: MemberRole = MemberRole.OWNER,
-) -> str:
-    """What they made stays, a mailed invitation ends; raises `last_owner`."""
+    *,
+    by: MemberRole,
+    caller: Caller,
+    revoke_keys: bool = True,
+) -> Removal:
+    """Remove the member; their documents stay, their mailed invitation ends. Raises `last_owner`.
 
-    async def write(tx: Transaction) -> None:
+    The keys they made are suspended, as they act with the role of their maker; `revoke_keys` also ends them for good.
+    """
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> Removal:
         member = await members.get_own(tx, owner.organisation_id, member_id)
         require_may_change(by, member.role, None)
         require_owner_left(member, None, await members.count_owners(tx, member))
+        keys = await accounts.find_active_keys_of(tx, member, now)
+        for key in keys if revoke_keys else ():
+            await accounts.revoke_key(tx, key.id, now)
         await members.delete(tx, member_id)
         await tickets.drop(tx, Errand.INVITATION, member_id)
+        removal = Removal(member_id, tuple(keys))
+        data = {
+            "memberId": member_id,
+            "role": member.role.value,
+            "revokedApiKeys": [key.id for key in keys if revoke_keys],
+        }
+        entry = Act("member.removed", data, {"name": member.name, "email": member.email})
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:
-            await keep(tx, member_id)
+            await keep(tx, removal)
+        return removal
 
-    await runtime.db.write(write)
-    return member_id
+    removal = await runtime.db.write(write)
+    runtime.bell.ring()
+    return removal

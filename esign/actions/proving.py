@@ -1,19 +1,21 @@
 """Showing that a link is one's own: having a code sent, and entering one (contract 3.2, authentication)."""
 
+from dataclasses import replace
 from math import ceil
 
 from esign.actions import codes
-from esign.actions.signing import Visit, Visitor, find, opened, shown
+from esign.actions.signing import Visit, Visitor, find, find_opened, opened, shown
 from esign.core import challenge as rules
 from esign.core.challenge import Challenge, Method, Standing, Step
 from esign.core.document import Document, Origin, Recipient
 from esign.core.errors import Detail, Problem
 from esign.core.instant import HOUR, SECOND, Instant, Millis, rfc3339
-from esign.core.lifecycle import actor_of
+from esign.core.lifecycle import actor_of, name_link
+from esign.core.link import Route, route
 from esign.core.outcome import Event, Mail, Outcome
 from esign.entropy import new_code, new_token
 from esign.runtime import Runtime
-from esign.store import challenges, outcomes
+from esign.store import challenges, documents, outcomes
 from esign.store.database import Transaction
 
 LIVES: Millis = 12 * HOUR  # of a proof: longer than anybody reads, so that nothing filled in is lost
@@ -63,19 +65,21 @@ async def authenticate(runtime: Runtime, visitor: Visitor, given: str, origin: O
 
     async def write(tx: Transaction) -> Problem | None:
         before = await challenges.get(tx, person.id)
-        recipient = (await opened(tx, visitor.token, now)).recipient(person.id)
+        current, link = await find_opened(tx, visitor.token, now)
+        recipient = replace(current.recipient(person.id), link=link.route(current.mode))
         standing = rules.standing(recipient.authentication, before, now)
         if standing.step is not Step.ENTER:
             return refusal(standing, now)
         if not fits(runtime, recipient, before, given):
             after = rules.tried(recipient.authentication, before, now)
             await challenges.save(tx, after)
-            await outcomes.record(
-                tx, document.id, (noted(recipient, origin, now, passed=False),), runtime.vault
-            )
+            failed = noted(recipient, origin, now, passed=False)
+            await outcomes.record(tx, document.id, (failed,), runtime.vault)
             return refusal(rules.standing(recipient.authentication, after, now), now)
         await challenges.save(tx, rules.passed(before))
         await challenges.prove(tx, visitor.session, session, recipient.id, now + LIVES)
+        recipient = replace(recipient, code=route_of_code(current, recipient, before))
+        await documents.save_proof(tx, recipient)
         await outcomes.record(tx, document.id, (noted(recipient, origin, now, passed=True),), runtime.vault)
         return None
 
@@ -101,9 +105,21 @@ def fits(runtime: Runtime, recipient: Recipient, challenge: Challenge, given: st
     return agreed is not None and codes.is_agreed(runtime.vault, agreed, given)
 
 
+def route_of_code(document: Document, recipient: Recipient, challenge: Challenge) -> Route | None:
+    """How the code came that was entered; None for one that was agreed upon."""
+    mailed = recipient.authentication == Method.EMAIL_CODE
+    return route(document.mode, challenge.reached) if mailed else None
+
+
 def noted(recipient: Recipient, origin: Origin, now: Instant, *, passed: bool) -> Event:
     name = "recipient.authenticated" if passed else "recipient.authentication_failed"
-    data = {"method": recipient.authentication, "result": "passed" if passed else "failed"}
+    data = {
+        "method": recipient.authentication,
+        "result": "passed" if passed else "failed",
+        **name_link(recipient),
+    }
+    if passed and recipient.code is not None:
+        data["code"] = recipient.code
     return Event(name, now, actor_of(recipient), recipient.id, origin, data=data)
 
 

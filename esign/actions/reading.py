@@ -1,11 +1,11 @@
 """What readers of a document get beside its first pictures: sharper ones, the values in their places, the text.
 
-Made when it is first asked for, by one worker at a time, and kept with the document for a while.
+Made when it is first asked for, once for all who ask meanwhile, and kept with the document for a while.
 """
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from esign.actions import signing
 from esign.actions.drawing import drawn_field, inks_of
@@ -17,6 +17,7 @@ from esign.core.document import Document, File, Recipient, Status
 from esign.core.language import choose
 from esign.core.template import Template
 from esign.pdf.inspection import Paragraph
+from esign.pdf.turn import Kind, Turn
 from esign.runtime import Runtime
 from esign.store import blobs, views
 from esign.store.database import Transaction
@@ -24,28 +25,30 @@ from esign.store.database import Transaction
 
 async def page_image(runtime: Runtime, visitor: Visitor, number: int, size: int) -> bytes | None:
     """The picture of a page as it was uploaded (WebP); None where the link shows no pages."""
-    document, _ = await shown(runtime, visitor, number)
-    return None if document is None else await picture_of(runtime, document, number, size)
+    seen = await shown(runtime, visitor, number)
+    return None if seen is None else await picture_of(runtime, seen.document, number, size, seen.turn)
 
 
 async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: int, size: int) -> bytes | None:
     """What the first `done` who finished have filled in on a page, as it will be sealed, on clear ground."""
-    document, organisation = await shown(runtime, visitor, number)
-    if document is None or organisation is None:
+    seen = await shown(runtime, visitor, number)
+    if seen is None:
         return None
-    return await filled_picture_of(runtime, document, organisation, number, done, size)
+    return await filled_picture_of(runtime, seen.document, seen.organisation, number, done, size, seen.turn)
 
 
-async def picture_of(runtime: Runtime, document: Document, number: int, size: int) -> bytes:
+async def picture_of(
+    runtime: Runtime, document: Document, number: int, size: int, turn: Turn | None = None
+) -> bytes:
     """A page, which the document must have, for somebody who may see it."""
     if size == 1:
         return await blobs.get(runtime.db, document.file.images[number - 1])
-
+    looking = turn or Turn(Kind.PREVIEW, document.organisation_id)
     return await kept(
         runtime,
         document,
         of_file(document, f"{number}.{size}"),
-        lambda: sharper(runtime, document.file, number, size),
+        lambda: sharper(runtime, document.file, number, size, looking),
     )
 
 
@@ -53,13 +56,16 @@ async def template_picture(runtime: Runtime, template: Template, number: int, si
     """A page of a template; a sharper one is not kept, as few look at it."""
     if size == 1:
         return await blobs.get(runtime.db, template.file.images[number - 1])
-    async with runtime.pdf.reading:
-        return await made(sharper(runtime, template.file, number, size))
+    turn = Turn(Kind.PREVIEW, template.organisation_id)
+    return await made(sharper(runtime, template.file, number, size, turn))
 
 
-async def sharper(runtime: Runtime, file: File, number: int, size: int) -> bytes:
-    prepared = await blobs.get(runtime.db, file.prepared)
-    return bytes(await runtime.pdf.ask("sharper", bytes, prepared, number, file.pages[number - 1], size))
+async def sharper(runtime: Runtime, file: File, number: int, size: int, turn: Turn) -> bytes:
+    async def given() -> tuple[object, ...]:
+        return await blobs.get(runtime.db, file.prepared), number, file.pages[number - 1], size
+
+    name = f"sharper {file.prepared} {number} {size}"
+    return bytes(await runtime.pdf.ask_for("sharper", bytes, given, turn=turn, name=name))
 
 
 def of_file(document: Document, name: str) -> str:
@@ -68,7 +74,13 @@ def of_file(document: Document, name: str) -> str:
 
 
 async def filled_picture_of(
-    runtime: Runtime, document: Document, organisation: Organisation, number: int, done: int, size: int
+    runtime: Runtime,
+    document: Document,
+    organisation: Organisation,
+    number: int,
+    done: int,
+    size: int,
+    turn: Turn | None = None,
 ) -> bytes | None:
     """What lies on that page; None where `done` have not finished yet, or have nothing there."""
     people = document.finished()
@@ -78,38 +90,56 @@ async def filled_picture_of(
     if not here:
         return None
 
-    async def make() -> bytes:
+    looking = turn or Turn(Kind.PREVIEW, document.organisation_id)
+
+    async def given() -> tuple[object, ...]:
         inks = await pictures(runtime, people)
         fields = [drawn_field(field, who, inks) for field, who in here]
         page, lang = document.file.pages[number - 1], choose(document.locale, organisation.locale).tag
-        asked = (fields, page, size, lang, runtime.clock.now(), font_paths(runtime))
-        return bytes(await runtime.pdf.ask("filled", bytes, *asked))
+        return fields, page, size, lang, runtime.clock.now(), font_paths(runtime)
+
+    async def make() -> bytes:
+        return bytes(await runtime.pdf.ask_for("filled", bytes, given, turn=looking))
 
     return await kept(runtime, document, f"{number}.{size}.{done}", make)
 
 
 async def page_text(runtime: Runtime, visitor: Visitor, number: int) -> bytes | None:
     """JSON of the page's paragraphs."""
-    document, _ = await shown(runtime, visitor, number)
-    if document is None:
+    seen = await shown(runtime, visitor, number)
+    if seen is None:
         return None
+    file, turn = seen.document.file, seen.turn
+
+    async def given() -> tuple[object, ...]:
+        return await blobs.get(runtime.db, file.prepared), number
 
     async def make() -> bytes:
-        prepared = await blobs.get(runtime.db, document.file.prepared)
-        found = await runtime.pdf.ask("read", list[Paragraph], prepared, number)
+        name = f"read {file.prepared} {number}"
+        found = await runtime.pdf.ask_for("read", list[Paragraph], given, turn=turn, name=name)
         return json.dumps({"paragraphs": [asdict(one) for one in found]}, ensure_ascii=False).encode()
 
-    return await kept(runtime, document, f"{number}.text", make)
+    return await kept(runtime, seen.document, f"{number}.text", make)
 
 
-async def shown(
-    runtime: Runtime, visitor: Visitor, number: int
-) -> tuple[Document | None, Organisation | None]:
-    """The document, where the link shows its pages and there is one of that number."""
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A document whose pages a link shows, and the turn of whoever holds the link."""
+
+    document: Document
+    organisation: Organisation
+    turn: Turn
+
+
+async def shown(runtime: Runtime, visitor: Visitor, number: int) -> Seen | None:
+    """Return the document, where the link shows its pages and there is one of that number."""
     seen = await signing.find(runtime, visitor)
     if seen.document is None or not signing.shows_pages(seen) or not 1 <= number <= seen.document.page_count:
-        return None, None
-    return seen.document, seen.organisation
+        return None
+    if seen.organisation is None or seen.recipient is None:
+        return None
+    turn = Turn(Kind.PREVIEW, seen.document.organisation_id, seen.recipient.id)
+    return Seen(seen.document, seen.organisation, turn)
 
 
 async def pictures(runtime: Runtime, people: Sequence[Recipient]) -> dict[str, bytes]:
@@ -125,7 +155,7 @@ async def kept(
     found = await views.find(runtime.db, document.id, name)
     if found is not None:
         return found
-    async with runtime.pdf.reading:
+    async with runtime.pdf.alone(f"{document.id} {name}"):
         found = await views.find(runtime.db, document.id, name)  # made while others waited
         if found is not None:
             return found

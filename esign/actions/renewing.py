@@ -1,6 +1,6 @@
 """A recipient whose document has expired asks for a new link."""
 
-from esign.actions.signing import Visit, Visitor, find, opened, shown
+from esign.actions.signing import Visit, Visitor, find_proven, opened, shown
 from esign.core import renewing
 from esign.core.document import Origin
 from esign.runtime import Runtime
@@ -10,7 +10,7 @@ from esign.store.database import Transaction
 
 async def ask(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
     """Tell the sender, once an hour at most; asking again before changes nothing."""
-    seen = await find(runtime, visitor)
+    seen = await find_proven(runtime, visitor)
     assert seen.document is not None and seen.recipient is not None and seen.organisation is not None
     person, organisation, now = seen.recipient, seen.organisation, runtime.clock.now()
 

@@ -15,6 +15,7 @@ from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339
 from esign.core.usage import Usage
 from esign.pdf.order import SealFailed, SealOrder
+from esign.pdf.turn import Kind, Turn
 from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
 from esign.store import accounts, authorities, blobs, documents, events, outbox, outcomes, usage
@@ -35,7 +36,9 @@ async def seal(runtime: Runtime, job: Job) -> None:
     now = runtime.clock.now()
     try:
         order = await prepare(runtime, document, now)
-        made = await levels.make(runtime, order, document.mode)
+        made = await levels.make(
+            runtime, order, document.mode, Turn(Kind.SEAL, document.organisation_id, document.id)
+        )
     except NoTimeStamp as failure:
         await postpone(runtime, job, failure.reason, outbox.NO_TIME_STAMPS)
         return

@@ -4,9 +4,12 @@ A session of a person with a second factor is half until its code was given. Eac
 cookie is a new one, so that nobody gains it who knew the old.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from esign.actions import factors
+from esign.actions import audit_log, factors, notices
+from esign.actions.audit_log import Act
 from esign.core.account import Organisation
 from esign.core.document import Mode, Origin
 from esign.core.instant import Instant
@@ -15,6 +18,7 @@ from esign.core.user import SEEN, Session, Stage, User
 from esign.entropy import new_id, new_token
 from esign.runtime import Runtime
 from esign.store import accounts, members, sessions, users
+from esign.store import audit_log as browsers
 from esign.store.database import Transaction
 
 
@@ -29,24 +33,47 @@ class Signed:
     elsewhere: tuple[Organisation, ...]
 
 
-async def sign_in(runtime: Runtime, email: str, password: str, origin: Origin) -> tuple[str, Session] | None:
-    """A cookie and its session; None, and as slowly, where address and password do not belong together."""
+async def sign_in(
+    runtime: Runtime, email: str, password: str, origin: Origin, browser: str, device: str | None = None
+) -> tuple[str, Session] | None:
+    """A cookie and its session; None, and as slowly, where address and password do not belong together.
+
+    Either way it is entered in the administrative log, failures in bounded number. `device` is a browser that the
+    account knows: it has a lane of its own before the hashing.
+    """
     user = await users.find(runtime.db, email)
-    fits = await runtime.passwords.fits(user.password if user else None, password)
-    if user is None or not fits or user.disabled_at is not None:
-        return None
-    own = await members.of_user(runtime.db, user.id)
-    if not own:
+    fits = await runtime.passwords.fits(user.password if user else None, password, device or origin.ip)
+    own = await members.of_user(runtime.db, user.id) if user else []
+    if user is None or not fits or user.disabled_at is not None or not own:
+        await audit_log.log_failure(runtime, user, "password", origin)
         return None
     stage = Stage.WHOLE if user.totp is None else Stage.HALF
-    return await begin(runtime, user, own[0].organisation_id, stage, origin)
+    return await begin(runtime, user, own[0].organisation_id, stage, origin, browser)
+
+
+async def browser_of(runtime: Runtime, cookie: str | None) -> str:
+    """Return the token by which this browser is known: its cookie where it is one of ours, else a new one.
+
+    A value that we did not give out is not taken over, so that nobody can plant a token that they know.
+    """
+    issued = cookie is not None and await browsers.is_issued(runtime.db, cookie)
+    return cookie if issued and cookie is not None else new_token()
 
 
 async def begin(
-    runtime: Runtime, user: User, organisation_id: str, stage: Stage, origin: Origin
+    runtime: Runtime,
+    user: User,
+    organisation_id: str,
+    stage: Stage,
+    origin: Origin,
+    browser: str | None = None,
+    *,
+    expected: bool = False,
 ) -> tuple[str, Session]:
     """A new session of somebody who has just shown who they are.
 
+    They are told by mail where the `browser` was not used by them before, unless it is `expected`: whoever has just
+    joined needs no warning of it. Without a `browser` (programs that sign in) nothing is remembered or told.
     Raises `revision_mismatch` where a new password, a second factor or the end of the account came between: whoever
     signs in with the old one without end must not be left with a session.
     """
@@ -70,9 +97,35 @@ async def begin(
         await sessions.add(tx, token, session)
         if stage is Stage.WHOLE:
             await users.save_seen(tx, user.id, now)
+            await enter(runtime, tx, user, session, origin, browser, "none", expected=expected)
 
     await runtime.db.write(write)
+    runtime.bell.ring()
     return token, session
+
+
+async def enter(
+    runtime: Runtime,
+    tx: Transaction,
+    user: User,
+    session: Session,
+    origin: Origin,
+    browser: str | None,
+    factor: str,
+    *,
+    expected: bool = False,
+) -> None:
+    """Enter a sign-in that is complete in the administrative log; tell the person where the browser is a new one."""
+    now = runtime.clock.now()
+    known = browser is not None and await browsers.is_known(tx, user.id, browser, now)
+    if browser is not None:
+        await browsers.remember_browser(tx, user.id, browser, now)
+        if not known and not expected:
+            await notices.tell_user(
+                tx, runtime.vault, user, session.organisation_id, "sign_in_new", origin, now
+            )
+    data = {"sessionId": session.id, "factor": factor, "knownBrowser": known}
+    await audit_log.log_of_user(tx, runtime.vault, user, origin, now, Act("member.signed_in", data))
 
 
 async def known(runtime: Runtime, token: str) -> Session | None:
@@ -80,7 +133,9 @@ async def known(runtime: Runtime, token: str) -> Session | None:
     return await sessions.get(runtime.db, token, runtime.clock.now())
 
 
-async def give_factor(runtime: Runtime, token: str, code: str) -> str | None:
+async def give_factor(
+    runtime: Runtime, token: str, code: str, origin: Origin, browser: str | None = None
+) -> str | None:
     """The cookie of the whole session for that of the half one; None where the code is not right, or it has ended."""
     now = runtime.clock.now()
     half = await sessions.get(runtime.db, token, now)
@@ -90,25 +145,72 @@ async def give_factor(runtime: Runtime, token: str, code: str) -> str | None:
     after = new_token()
 
     async def write(tx: Transaction) -> bool:
-        if not await factors.use(tx, runtime, user, code, now):
+        factor = await factors.use(tx, runtime, user, code, now)
+        if factor is None:
             return False
         await users.save_seen(tx, user.id, now)
         whole = replace(half, stage=Stage.WHOLE, seen_at=now, proved_at=now)
-        return await sessions.renew(tx, whole, after)
+        if not await sessions.renew(tx, whole, after):
+            return False
+        await enter(runtime, tx, user, whole, origin, browser, factor)
+        return True
 
-    return after if await runtime.db.write(write) else None
+    if await runtime.db.write(write):
+        runtime.bell.ring()
+        return after
+    await audit_log.log_failure(runtime, user, "code", origin)
+    return None
 
 
-async def confirm(runtime: Runtime, signed: Signed, password: str) -> str | None:
-    """A new cookie of a session that is fresh again; None where the password is not right, or it has ended."""
-    if not await runtime.passwords.fits(signed.user.password, password):
-        return None
+class WrongProof(Exception):
+    """What was given to confirm a sensitive act is not right; `what` says which of the two it is."""
+
+    def __init__(self, what: Literal["password", "code"]) -> None:
+        self.what = what
+        super().__init__(what)
+
+
+async def confirm(
+    runtime: Runtime,
+    signed: Signed,
+    origin: Origin,
+    *,
+    password: str | None = None,
+    code: str | None = None,
+) -> str:
+    """Return a new cookie of the session, in which what was given counts from now on; None is not looked at.
+
+    A code counts once, whether of the authenticator or for recovery. Raises `WrongProof`, also of a session that has
+    ended; the failure is entered in the administrative log.
+    """
+    try:
+        return await _renew(runtime, signed, password, code)
+    except WrongProof:
+        await audit_log.log_failure(runtime, signed.user, "confirmation", origin)
+        raise
+
+
+async def _renew(runtime: Runtime, signed: Signed, password: str | None, code: str | None) -> str:
+    if password is not None and not await runtime.passwords.fits(
+        signed.user.password, password, signed.user.id
+    ):
+        raise WrongProof("password")
     now, after = runtime.clock.now(), new_token()
 
-    async def write(tx: Transaction) -> bool:
-        return await sessions.renew(tx, replace(signed.session, seen_at=now, proved_at=now), after)
+    async def write(tx: Transaction) -> None:
+        session = replace(signed.session, seen_at=now)
+        if password is not None:
+            await users.require_same(tx, signed.user)
+            session = replace(session, proved_at=now)
+        if code is not None:
+            if not await factors.use(tx, runtime, await users.get(tx, signed.user.id), code, now):
+                raise WrongProof("code")
+            session = replace(session, factor_at=now)
+        if not await sessions.renew(tx, session, after):
+            raise WrongProof("password" if password is not None else "code")
 
-    return after if await runtime.db.write(write) else None
+    await runtime.db.write(write)
+    return after
 
 
 def allows(runtime: Runtime, mode: Mode) -> bool:
@@ -161,19 +263,36 @@ async def find_others(runtime: Runtime, signed: Signed, limit: int) -> tuple[lis
     return others[:limit], len(others) > limit
 
 
-async def end(runtime: Runtime, user_id: str, session_id: str) -> bool:
+async def end(runtime: Runtime, user_id: str, session_id: str, origin: Origin) -> bool:
     """Whether the person had such a session; it is over now."""
 
     async def write(tx: Transaction) -> bool:
-        return await sessions.end(tx, user_id, session_id)
+        if not await sessions.end(tx, user_id, session_id):
+            return False
+        await leave(runtime, tx, await users.get(tx, user_id), origin, {"sessionId": session_id})
+        return True
 
-    return await runtime.db.write(write)
+    ended = await runtime.db.write(write)
+    runtime.bell.ring()
+    return ended
 
 
-async def end_others(runtime: Runtime, signed: Signed) -> int:
+async def end_others(runtime: Runtime, signed: Signed, origin: Origin) -> int:
     """How many other browsers were signed out."""
 
     async def write(tx: Transaction) -> int:
-        return await sessions.end_all(tx, signed.user.id, signed.session.id)
+        ended = await sessions.end_all(tx, signed.user.id, signed.session.id)
+        if ended:
+            await leave(runtime, tx, signed.user, origin, {"otherSessions": ended})
+        return ended
 
-    return await runtime.db.write(write)
+    ended = await runtime.db.write(write)
+    runtime.bell.ring()
+    return ended
+
+
+async def leave(
+    runtime: Runtime, tx: Transaction, user: User, origin: Origin, data: Mapping[str, Any]
+) -> None:
+    now = runtime.clock.now()
+    await audit_log.log_of_user(tx, runtime.vault, user, origin, now, Act("member.signed_out", data))

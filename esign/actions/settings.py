@@ -1,14 +1,16 @@
 """What an organisation has set for itself, and what the installation says where it has not (contract 3.5)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from esign.actions import printing
+from esign.actions import audit_log, printing
+from esign.actions.audit_log import Act
 from esign.actions.documents import Owner
 from esign.actions.transition import Keep
 from esign.config import Config
 from esign.core.account import COLOUR, Organisation
+from esign.core.caller import Caller
 from esign.core.document import Reminders
 from esign.core.embedding import is_plain
 from esign.core.errors import Detail, Problem
@@ -42,7 +44,12 @@ def settings_of(runtime: Runtime, organisation: Organisation) -> Settings:
 
 
 async def change(
-    runtime: Runtime, owner: Owner, changes: Mapping[str, Any], keep: Keep | None = None
+    runtime: Runtime,
+    owner: Owner,
+    changes: Mapping[str, Any],
+    keep: Keep | None = None,
+    *,
+    caller: Caller,
 ) -> Settings:
     """`changes` by the names of `Organisation`; None is as the installation has it.
 
@@ -60,17 +67,56 @@ async def change(
         wanted["reminders"] = replace(Reminders(**config.reminders.model_dump()), **wanted["reminders"])
     check_origins(config, wanted.get("embed_origins", ()))
     if "name" in wanted:
-        await printing.check(runtime, {"/organisationName": wanted["name"]})
+        await printing.check(runtime, {"/organisationName": wanted["name"]}, owner.organisation_id)
 
     async def write(tx: Transaction) -> Settings:
         before = await accounts.get_organisation(tx, owner.organisation_id)
         after = settings_of(runtime, replace(before, **wanted))
         await accounts.save_organisation(tx, after.organisation)
+        if (entry := change_of(before, after.organisation)) is not None:
+            now = runtime.clock.now()
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:
             await keep(tx, after)
         return after
 
-    return await runtime.db.write(write)
+    changed = await runtime.db.write(write)
+    runtime.bell.ring()
+    return changed
+
+
+# What the API calls them, where that is something else; the log speaks its language.
+NAMES = {
+    "name": "organisationName",
+    "locale": "defaultLocale",
+    "time_zone": "timeZone",
+    "expires_in_days": "defaultExpiresInDays",
+    "reminders": "defaultReminders",
+    "colour": "brandColour",
+    "retain_completed_days": "retainCompletedDays",
+    "delete_closed_after_days": "deleteClosedAfterDays",
+    "max_key_lifetime_days": "maxKeyLifetimeDays",
+    "embed_origins": "embedOrigins",
+}
+
+
+def change_of(before: Organisation, after: Organisation) -> Act | None:
+    """Return the entry of what was set otherwise, each from what to what; None where nothing was."""
+    data = {
+        name: {"from": plain(getattr(before, member)), "to": plain(getattr(after, member))}
+        for member, name in NAMES.items()
+        if getattr(before, member) != getattr(after, member)
+    }
+    replies = {"from": before.reply_to, "to": after.reply_to}
+    detail = {"replyTo": replies} if before.reply_to != after.reply_to else None  # somebody's address
+    return Act("settings.changed", {"changes": data}, detail) if data or detail else None
+
+
+def plain(value: Any) -> Any:
+    """Return a setting as JSON has it."""
+    if isinstance(value, Reminders):
+        return asdict(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 def check_origins(config: Config, origins: Sequence[str]) -> None:

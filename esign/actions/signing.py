@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from esign.actions import documents as acting
-from esign.actions import inks, printing
+from esign.actions import inks, printing, relay
 from esign.actions.files import name_of
 from esign.actions.transition import transition
 from esign.core import challenge, lifecycle, renewing
@@ -19,16 +19,17 @@ from esign.core.document import Document, Field, Ink, Origin, Recipient, Recipie
 from esign.core.errors import Detail, Problem, UnknownLink
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import LANGUAGES
+from esign.core.link import Route
 from esign.core.outcome import Event, Outcome
 from esign.core.usage import Usage
 from esign.core.value import fill
+from esign.pdf.turn import Kind, Turn
 from esign.runtime import Runtime
 from esign.store import accounts, blobs, challenges, documents, events, links, outcomes, usage
 from esign.store.database import Transaction
+from esign.store.links import Link
 
 Act = Callable[[Document, Recipient, Instant], Outcome]
-
-GUARDED = frozenset({"open", "sealing", "completed"})  # what these show may need a code first
 
 STATES = {
     Status.SEALING: "sealing",
@@ -51,16 +52,17 @@ class Visitor:
 class Visit:
     """What one link shows; `state` is one of code, open, waiting, sealing, completed, declined, expired,
     expired-asked, cancelled, unknown. An unknown link has no document, and never says whether there is one; one
-    in state code shows nothing of its document, but the `standing` of its codes. Without having `proven` a code
-    that is asked for, what people wrote is not shown either. For an expired one a new link was `asked_at`, if ever."""
+    in state code shows nothing of its document, not even how it stands, but the `standing` of its codes. For an
+    expired one a new link was `asked_at`, if ever. `mails` says whether mails leave now, so that the page may promise
+    one."""
 
     state: str
     document: Document | None = None
     recipient: Recipient | None = None
     organisation: Organisation | None = None
     standing: Standing | None = None
-    proven: bool = True
     asked_at: Instant | None = None
+    mails: bool = True
 
 
 UNKNOWN = Visit("unknown")
@@ -85,14 +87,15 @@ async def shown(runtime: Runtime, document: Document, recipient_id: str, visitor
     proven = method == Method.LINK or await challenges.is_proven(
         runtime.db, visitor.session, recipient_id, now
     )
-    if not proven and (state in GUARDED or recipient.completed_at is not None):
+    if not proven:  # in every state: also before their turn and after the end
         state = "code"
         standing = challenge.standing(method, await challenges.get(runtime.db, recipient_id), now)
     asked_at = None
     if state == "expired":
         asked_at = await events.last(runtime.db, document.id, renewing.ASKED, recipient_id)
         state = "expired-asked" if renewing.is_recent(asked_at, now) else state
-    return Visit(state, document, recipient, organisation, standing, proven, asked_at)
+    mails = await relay.find_outage(runtime, document.mode) is None
+    return Visit(state, document, recipient, organisation, standing, asked_at, mails)
 
 
 def state_of(document: Document, recipient: Recipient) -> str:
@@ -118,10 +121,16 @@ async def find_proven(runtime: Runtime, visitor: Visitor) -> Visit:
 
 async def opened(tx: Transaction, token: str, now: Instant) -> Document:
     """The document of a link, read where it is changed: somebody may have been corrected since it was opened."""
+    document, _ = await find_opened(tx, token, now)
+    return document
+
+
+async def find_opened(tx: Transaction, token: str, now: Instant) -> tuple[Document, Link]:
+    """The same with the link itself."""
     link = await links.find(tx, token, now)
     if link is None:
         raise UnknownLink()
-    return await documents.get(tx, link.document_id)
+    return await documents.get(tx, link.document_id), link
 
 
 async def view(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
@@ -146,11 +155,15 @@ async def act(runtime: Runtime, visitor: Visitor, decide: Act) -> Visit:
     assert seen.recipient is not None
     recipient_id, now = seen.recipient.id, runtime.clock.now()
 
+    route: list[Route | None] = []
+
     async def read(tx: Transaction) -> Document:
-        return await opened(tx, visitor.token, now)
+        document, link = await find_opened(tx, visitor.token, now)
+        route.append(link.route(document.mode))
+        return document
 
     def outcome(document: Document) -> Outcome:
-        return decide(document, document.recipient(recipient_id), now)
+        return decide(document, replace(document.recipient(recipient_id), link=route[-1]), now)
 
     document = await transition(runtime, read, outcome)
     return await shown(runtime, document, recipient_id, visitor)
@@ -173,13 +186,16 @@ async def complete(
     given = await answered(runtime, document, person, organisation, answers)
     agreed = f"{wording.VERSION} {consent}"
 
+    route: list[Route | None] = []
+
     async def read(tx: Transaction) -> Document:
-        current = await opened(tx, visitor.token, now)
+        current, link = await find_opened(tx, visitor.token, now)
+        route.append(link.route(current.mode))
         await given.store(tx, current, now)
         return current
 
     def outcome(current: Document) -> Outcome:
-        signer = replace(current.recipient(person.id), ink=given.ink)
+        signer = replace(current.recipient(person.id), ink=given.ink, link=route[-1])
         return lifecycle.complete(current, signer, given.fields, agreed, origin, now)
 
     finished = await transition(runtime, read, outcome)
@@ -212,7 +228,9 @@ async def answered(
 ) -> Answered:
     """Check every answer and tell all problems at once; `answers` maps field ids to JSON values."""
     now = runtime.clock.now()
-    given, pictures = await inks.exchange(runtime, person, answers)
+    given, pictures = await inks.exchange(
+        runtime, person, answers, Turn(Kind.ACT, document.organisation_id, person.id)
+    )
     fields, ink = fill(person, given, today_at(organisation, now), now)
     await printing.check_answers(runtime, document, replace(person, fields=fields, ink=ink))
     return Answered(fields, ink, pictures)

@@ -14,6 +14,7 @@ from esign.actions.transition import Find, Keep, transition
 from esign.core import consent, letter, lifecycle, sample
 from esign.core.document import NOWHERE, SYSTEM, Document, Recipient, RecipientStatus, Status
 from esign.core.errors import Detail, Problem
+from esign.core.link import Route
 from esign.core.outcome import Event, Outcome
 from esign.runtime import Runtime
 from esign.store import accounts
@@ -69,11 +70,11 @@ def chosen(scene: Scene, document: Document) -> Recipient:
     """Who is named, else the first who has been asked and has not finished."""
     lifecycle.require_open(document, scene.runtime.clock.now())
     if scene.step.recipient_id is not None:
-        return document.recipient(scene.step.recipient_id)
+        return replace(document.recipient(scene.step.recipient_id), link=Route.TEST)
     asked = [recipient for recipient in document.recipients if recipient.invited]
     if not asked:
         raise Problem("recipient_not_active", current_status=document.status)
-    return min(asked, key=lambda recipient: recipient.order)
+    return replace(min(asked, key=lambda recipient: recipient.order), link=Route.TEST)
 
 
 def simulated(outcome: Outcome) -> Iterator[Event]:
@@ -81,7 +82,7 @@ def simulated(outcome: Outcome) -> Iterator[Event]:
     for event in outcome.events:
         if event.type == "recipient.viewed" and event.recipient_id is not None:
             person = outcome.document.recipient(event.recipient_id)
-            data = {"method": person.authentication, "result": "simulated"}
+            data = {"method": person.authentication, "result": "simulated", "link": Route.TEST.value}
             yield Event("recipient.authenticated", event.at, SYSTEM, person.id, data=data)
         if event.type != "recipient.authenticated":
             yield replace(event, actor=SYSTEM)
@@ -112,7 +113,7 @@ async def complete(scene: Scene, found: Document) -> Document:
         return await find_own(scene.owner, scene.document_id)(tx)
 
     def decide(document: Document) -> Outcome:
-        signer = replace(document.recipient(person.id), ink=answers.ink)
+        signer = replace(document.recipient(person.id), ink=answers.ink, link=Route.TEST)
         return lifecycle.complete(document, signer, answers.fields, agreed, NOWHERE, now)
 
     return await scene.play(decide, find)

@@ -4,12 +4,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from esign.actions import audit_log, quota, upload
 from esign.actions import documents as acting
-from esign.actions import quota, upload
+from esign.actions.audit_log import Act
 from esign.actions.documents import Owner
+from esign.actions.room import require_room
 from esign.actions.transition import Keep
 from esign.actions.upload import Source
 from esign.core import lifecycle, webhook
+from esign.core.caller import Caller
 from esign.core.document import Actor, Document, Origin, Recipient, Reminders
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
@@ -59,7 +62,7 @@ class Use:
 async def create(runtime: Runtime, owner: Owner, order: Order, keep: Keep | None = None) -> Template:
     """A template from a file, which is inspected and normalised as that of a document."""
     check_limit(runtime, await templates.count(runtime.db, owner.organisation_id, owner.mode))
-    uploaded = await upload.inspect(runtime, order.file_name, order.file)
+    uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
     now = runtime.clock.now()
     template = Template(
         id=new_id("tpl", now),
@@ -91,6 +94,7 @@ async def create_from_document(
 ) -> Template:
     """A template with the file of a document, a role for each of its recipients, and its settings."""
     await acting.get(runtime, owner, document_id)  # lets it expire first where its time is over
+    require_room(runtime)
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Template:
@@ -174,7 +178,13 @@ async def change(
 
 
 async def delete(
-    runtime: Runtime, owner: Owner, template_id: str, keep: Keep | None = None, revision: int | None = None
+    runtime: Runtime,
+    owner: Owner,
+    template_id: str,
+    keep: Keep | None = None,
+    revision: int | None = None,
+    *,
+    caller: Caller,
 ) -> Template:
     """The template as it was; documents made from it are unaffected."""
     now = runtime.clock.now()
@@ -183,6 +193,8 @@ async def delete(
         template = await get_at(tx, owner, template_id, revision)
         await templates.delete(tx, template.id)
         await tell(tx, "template.deleted", template, now)
+        act = Act("template.deleted", {"templateId": template.id, "mode": template.mode.value})
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, act)
         if keep is not None:
             await keep(tx, template)
         return template
@@ -201,6 +213,7 @@ async def use(
 ) -> Document:
     """A draft made from the template (D1); its file was inspected when the template was created."""
     await get(runtime, owner, template_id)
+    require_room(runtime)
     await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
     now = runtime.clock.now()
 

@@ -34,7 +34,7 @@ async def transition(
 
     async def write(tx: Transaction) -> Any:
         before = await find(tx)
-        late = lifecycle.is_past_expiry(before, now)
+        late = lifecycle.is_past_expiry(before, runtime.clock.settled())
         if late:
             before = await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
         try:

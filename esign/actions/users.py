@@ -2,7 +2,12 @@
 
 from dataclasses import dataclass
 
+from esign.actions import audit_log, notices
+from esign.actions import members as inviting
+from esign.actions.audit_log import Act
 from esign.actions.joining import issue
+from esign.core.caller import COMMAND
+from esign.core.document import NOWHERE, Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.member import Member, MemberRole, MemberStatus, require_owner_left
@@ -11,6 +16,7 @@ from esign.entropy import new_id
 from esign.runtime import Runtime
 from esign.store import accounts, members, sessions, tickets, users
 from esign.store.database import Database, Transaction
+from esign.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +28,13 @@ class Person:
 
 
 async def create(
-    db: Database, organisation_id: str | None, email: str, name: str, role: MemberRole, now: Instant
+    db: Database,
+    vault: Vault,
+    organisation_id: str | None,
+    email: str,
+    name: str,
+    role: MemberRole,
+    now: Instant,
 ) -> str:
     """The token of an invitation; None for the organisation made first. Raises `member_exists`, `not_found`."""
 
@@ -32,7 +44,10 @@ async def create(
         if organisation is None:
             raise Problem("not_found", f"There is no organisation {organisation_id}; see esign orgs list.")
         member = Member(new_id("mem", now), organisation.id, email, name, role, MemberStatus.INVITED, now)
+        if role is MemberRole.OWNER:
+            await notices.tell_owners_of_owner(tx, vault, member, COMMAND, now)
         await members.add(tx, member)
+        await audit_log.log(tx, vault, organisation.id, COMMAND, now, inviting.invitation(member))
         return await issue(tx, Errand.INVITATION, member.id, now)
 
     return await db.write(write)
@@ -48,7 +63,7 @@ async def rename(runtime: Runtime, user: User, name: str) -> None:
     await runtime.db.write(write)
 
 
-async def change_password(runtime: Runtime, user: User, password: str, keep: str) -> None:
+async def change_password(runtime: Runtime, user: User, password: str, keep: str, *, origin: Origin) -> None:
     """What was open with the old one ends, but for the session `keep`; so does a mailed link for a new one."""
     now, hashed = runtime.clock.now(), await runtime.passwords.hash(password)
 
@@ -57,8 +72,12 @@ async def change_password(runtime: Runtime, user: User, password: str, keep: str
         await users.save_password(tx, user.id, hashed, now)
         await tickets.drop(tx, Errand.RESET, user.id)
         await sessions.end_all(tx, user.id, keep)
+        entry = Act("member.password_changed", {"by": "member"})
+        await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry)
+        await notices.tell_user_at_home(tx, runtime.vault, user, "password_changed", origin, now)
 
     await runtime.db.write(write)
+    runtime.bell.ring()
 
 
 async def everybody(db: Database) -> list[Person]:
@@ -66,22 +85,33 @@ async def everybody(db: Database) -> list[Person]:
     return [Person(user, tuple(await members.of_user(db, user.id))) for user in await users.everybody(db)]
 
 
-async def reset_password(db: Database, email: str, now: Instant, *, without_factor: bool) -> str:
+async def reset_password(
+    db: Database, vault: Vault, email: str, now: Instant, *, without_factor: bool
+) -> str:
     """The token with which a new password is chosen; everything that was open ends. Raises `not_found`."""
 
     async def write(tx: Transaction) -> str:
         user = await known(tx, email)
         await users.save_password(tx, user.id, None, now)
+        await enter(tx, vault, user, Act("member.password_reset_requested", {}), now)
         if without_factor:
             await users.save_factor(tx, user.id, None, 0)
             await users.replace_recovery(tx, user.id, [])
+            if user.totp is not None:
+                await enter(tx, vault, user, Act("member.factor_disabled", {}), now)
+                await notices.tell_user_at_home(tx, vault, user, "factor_off", NOWHERE, now)
         await sessions.end_all(tx, user.id)
         return await issue(tx, Errand.RESET, user.id, now)
 
     return await db.write(write)
 
 
-async def disable(db: Database, email: str, now: Instant) -> None:
+async def enter(tx: Transaction, vault: Vault, user: User, act: Act, now: Instant) -> None:
+    """Enter what the command line did to an account in the administrative log."""
+    await audit_log.log_of_user(tx, vault, user, NOWHERE, now, act, by=COMMAND.actor)
+
+
+async def disable(db: Database, vault: Vault, email: str, now: Instant) -> None:
     """They are signed out and cannot sign in; raises `not_found`, and `last_owner` where nobody else owns."""
 
     async def write(tx: Transaction) -> None:
@@ -89,17 +119,19 @@ async def disable(db: Database, email: str, now: Instant) -> None:
         for member in await members.of_user(tx, user.id):
             require_owner_left(member, None, await members.count_owners(tx, member))
         await users.save_disabled(tx, user.id, now)
+        await enter(tx, vault, user, Act("member.disabled", {}), now)
         await sessions.end_all(tx, user.id)
 
     await db.write(write)
 
 
-async def enable(db: Database, email: str) -> None:
+async def enable(db: Database, vault: Vault, email: str, now: Instant) -> None:
     """They may sign in again; raises `not_found`."""
 
     async def write(tx: Transaction) -> None:
         user = await known(tx, email)
         await users.save_disabled(tx, user.id, None)
+        await enter(tx, vault, user, Act("member.enabled", {}), now)
 
     await db.write(write)
 

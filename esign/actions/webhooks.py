@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from esign.actions import audit_log
+from esign.actions.audit_log import Act
 from esign.actions.documents import Owner
 from esign.actions.transition import Keep
 from esign.core import delivery as rules
+from esign.core.caller import Caller
 from esign.core.document import Mode
 from esign.core.errors import Detail, Problem
 from esign.core.instant import HOUR, Instant
@@ -25,6 +28,8 @@ async def create(
     names: tuple[str, ...],
     description: str | None,
     keep: Keep | None = None,
+    *,
+    caller: Caller,
 ) -> tuple[Webhook, str]:
     """A subscription and, once, its secret."""
     check_names(names)
@@ -48,12 +53,23 @@ async def create(
         limit = runtime.config.limits.webhooks
         if len(await webhooks.find(tx, owner.organisation_id, owner.mode)) >= limit:
             raise Problem("limit_reached", f"The organisation has {limit} webhooks; delete one first.")
+        await enter(runtime, tx, "webhook.created", webhook, caller, {"events": list(webhook.events)})
         await webhooks.add(tx, webhook)
         if keep is not None:
             await keep(tx, (webhook, secret))
 
     await runtime.db.write(write)
     return webhook, secret
+
+
+async def enter(
+    runtime: Runtime, tx: Transaction, act: str, webhook: Webhook, caller: Caller, data: Mapping[str, Any]
+) -> None:
+    """Enter what became of a webhook in the administrative log; its address may hold a secret, so it is personal."""
+    about = {"webhookId": webhook.id, "mode": webhook.mode.value, **data}
+    entry = Act(act, about, {"url": webhook.url})
+    now = runtime.clock.now()
+    await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller, now, entry)
 
 
 def check_names(names: tuple[str, ...]) -> None:
@@ -107,7 +123,13 @@ class Changes:
 
 
 async def change(
-    runtime: Runtime, owner: Owner, webhook_id: str, changes: Changes, keep: Keep | None = None
+    runtime: Runtime,
+    owner: Owner,
+    webhook_id: str,
+    changes: Changes,
+    keep: Keep | None = None,
+    *,
+    caller: Caller,
 ) -> Webhook:
     """The webhook after it; enabling forgives what failed, disabling gives up what waits."""
     if "events" in changes.members:
@@ -127,8 +149,12 @@ async def change(
             webhook = rules.switched_off(webhook, "manual", now)
             await deliveries.give_up(tx, webhook_id, now, "the webhook was switched off")
         if webhook != before:
+            members = ("url", "events", "description", "enabled")
+            named = [name for name in members if getattr(before, name) != getattr(webhook, name)]
             webhook = replace(webhook, updated_at=now)
             await webhooks.save(tx, [webhook])
+            data = {"members": named, "events": list(webhook.events), "enabled": webhook.enabled}
+            await enter(runtime, tx, "webhook.changed", webhook, caller, data)
         if keep is not None:
             await keep(tx, webhook)
         return webhook
@@ -138,13 +164,16 @@ async def change(
     return webhook
 
 
-async def delete(runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | None = None) -> str:
+async def delete(
+    runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | None = None, *, caller: Caller
+) -> str:
     """Gone with its pending deliveries."""
 
     async def write(tx: Transaction) -> None:
-        if not await webhooks.delete(tx, owner.organisation_id, owner.mode, webhook_id):
-            raise Problem("not_found")
+        webhook = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
+        await webhooks.delete(tx, owner.organisation_id, owner.mode, webhook_id)
         await deliveries.drop(tx, webhook_id)
+        await enter(runtime, tx, "webhook.deleted", webhook, caller, {})
         if keep is not None:
             await keep(tx, webhook_id)
 
@@ -163,7 +192,13 @@ class Rotated:
 
 
 async def rotate(
-    runtime: Runtime, owner: Owner, webhook_id: str, hours: int, keep: Keep | None = None
+    runtime: Runtime,
+    owner: Owner,
+    webhook_id: str,
+    hours: int,
+    keep: Keep | None = None,
+    *,
+    caller: Caller,
 ) -> Rotated:
     """A new secret; with 0 hours no other is alive from now on, whatever was before."""
     now, secret = runtime.clock.now(), new_webhook_secret()
@@ -181,6 +216,7 @@ async def rotate(
             updated_at=now,
         )
         await webhooks.save(tx, [webhook])
+        await enter(runtime, tx, "webhook.secret_rotated", webhook, caller, {"graceHours": hours})
         if keep is not None:
             await keep(tx, Rotated(webhook_id, secret, until))
 

@@ -3,11 +3,13 @@
 Each command imports what it needs itself: `esign --version` answers in a few milliseconds.
 """
 
+import logging
 from pathlib import Path
 
 import click
 
 from esign import __version__
+from esign.cli.clock import clock
 from esign.cli.installation import application_key, configured, database, with_config
 from esign.cli.keys import keys
 from esign.cli.orgs import orgs
@@ -28,10 +30,12 @@ def serve(file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> None:
-        from esign import app, logs, memory
+        from esign import app, descriptors, logs, memory
 
         memory.set_up()
         logs.set_up()
+        if told := descriptors.raise_limit():
+            logging.getLogger("esign").warning("%s", told)
         await app.serve(config)
 
     run(work)
@@ -113,6 +117,45 @@ def verify_audit(what: str | None, chains: bool, file: Path | None) -> None:
 
 
 @main.command()
+@with_config
+def check(file: Path | None) -> None:
+    """Read every page, row and content of the database; 0 only where all of it can be read.
+
+    It can run beside a server. It repairs nothing.
+    """
+    config = configured(file)
+
+    async def work() -> int:
+        import asyncio
+
+        from esign.store.database import FILE
+        from esign.store.inspection import find_damage
+        from esign.store.walking import read_all
+
+        path = config.storage.data_dir / FILE
+        if not path.exists():
+            stop(
+                USAGE,
+                f"there is no database in {config.storage.data_dir}; name the configuration with --config",
+            )
+        pages = await asyncio.to_thread(find_damage, path)
+        for line in pages:
+            click.echo(f"pages: {line}")
+        async with database(config) as db:
+            count = await read_all(db)
+            found = db.damage.entries()
+        for table, key, reason in found:
+            click.echo(f"{table} {key}: {reason}")
+        if pages or found:
+            click.echo("DAMAGED: put esign.db back from a backup, or what is named here from one.")
+            return FAILED
+        click.echo(f"WHOLE: {count} rows and contents were read.")
+        return 0
+
+    run(work)
+
+
+@main.command()
 def openapi() -> None:
     """Print the description of the API (OpenAPI 3.1)."""
     import json
@@ -158,5 +201,5 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
     run(work)
 
 
-for group in (keys, users, orgs):
+for group in (keys, users, orgs, clock):
     main.add_command(group)

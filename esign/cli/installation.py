@@ -1,8 +1,10 @@
 """The installation a command works on: its configuration, and its database without a running server."""
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +12,7 @@ from esign.exits import USAGE, stop
 
 if TYPE_CHECKING:
     from esign.config import Config
+    from esign.store.database import Database
     from esign.vault import Vault
 
 with_config = click.option(
@@ -29,12 +32,16 @@ def configured(file: Path | None) -> "Config":
         stop(USAGE, str(error))
 
 
-def database(config: "Config") -> Any:
+@asynccontextmanager
+async def database(config: "Config") -> AsyncIterator["Database"]:
     """The database of the configuration, beside a running server or before there was one; its key is made first."""
+    from esign.store import installation
     from esign.store.database import FILE, opened
 
-    application_key(config)
-    return opened(config.storage.data_dir / FILE)
+    key = application_key(config)
+    async with opened(config.storage.data_dir / FILE) as db:
+        await installation.confirm_key(db, key)
+        yield db
 
 
 def application_key(config: "Config") -> "Vault":

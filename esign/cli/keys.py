@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from esign.cli.installation import configured, database, with_config
+from esign.cli.installation import application_key, configured, database, with_config
 from esign.exits import USAGE, run, stop
 
 
@@ -27,13 +27,22 @@ def keys() -> None:
 def create_key(
     name: str, test: bool, scopes: tuple[str, ...], expires_days: int | None, file: Path | None
 ) -> None:
-    """Make a key: the key alone on stdout, shown this once."""
-    from esign.core.apikey import Scope
+    """Make a key: the key alone on stdout, shown this once.
+
+    It acts for whoever runs the server, with what an administrator may do. A key made in the web application acts
+    with the present role of the member who made it.
+    """
+    from esign.core.apikey import LIVE_ONLY, Scope
     from esign.core.document import Mode
 
     if unknown := [scope for scope in scopes if scope not in set(Scope)]:
         raise click.BadParameter(
             f"{unknown[0]} is no scope; there are: {', '.join(Scope)}", param_hint="--scope"
+        )
+    if test and (refused := [scope for scope in scopes if scope in LIVE_ONLY]):
+        raise click.BadParameter(
+            f"a test key never has {refused[0]}: members, settings and keys need a live key",
+            param_hint="--scope",
         )
     if not 1 <= len(name.strip()) <= 100 or not name.isprintable():
         raise click.BadParameter("give a name of 1 to 100 characters", param_hint="--name")
@@ -48,6 +57,7 @@ def create_key(
                 key, text = await accounts.create_key(
                     db,
                     config,
+                    application_key(config),
                     SystemClock().now(),
                     name=name.strip(),
                     mode=Mode.TEST if test else Mode.LIVE,
@@ -75,7 +85,10 @@ def until(expires_at: int | None) -> str:
 @keys.command("list")
 @with_config
 def list_keys(file: Path | None) -> None:
-    """Every key with its state; never the key itself."""
+    """Every key with its state; never the key itself.
+
+    A suspended key does nothing: the member who made it was removed or disabled.
+    """
     config = configured(file)
 
     async def work() -> None:
@@ -107,7 +120,7 @@ def revoke_key(key_id: str, file: Path | None) -> None:
         from esign.clock import SystemClock
 
         async with database(config) as db:
-            await accounts.revoke_key(db, key_id, SystemClock().now())
+            await accounts.revoke_key(db, application_key(config), key_id, SystemClock().now())
         click.echo(f"Key {key_id} is revoked.", err=True)
 
     run(work)

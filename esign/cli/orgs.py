@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from esign.cli.installation import configured, database, with_config
+from esign.cli.installation import application_key, configured, database, with_config
 from esign.exits import run
 
 PLANS = ("free", "team", "business", "enterprise")
@@ -34,7 +34,9 @@ def create_org(name: str, plan: str | None, file: Path | None) -> None:
         from esign.clock import SystemClock
 
         async with database(config) as db:
-            made = await accounts.create_organisation(db, config, name.strip(), plan, SystemClock().now())
+            made = await accounts.create_organisation(
+                db, config, application_key(config), name.strip(), plan, SystemClock().now()
+            )
         click.echo(f"Give it an owner with: esign users create --role owner --org {made} …", err=True)
         click.echo(made)
 
@@ -72,9 +74,10 @@ def set_plan(organisation: str, plan: str, file: Path | None) -> None:
 
     async def work() -> None:
         from esign.actions import accounts
+        from esign.clock import SystemClock
 
         async with database(config) as db:
-            await accounts.set_plan(db, organisation, plan)
+            await accounts.set_plan(db, application_key(config), organisation, plan, SystemClock().now())
         click.echo(f"Organisation {organisation} has the plan {plan}.", err=True)
 
     run(work)

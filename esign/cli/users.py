@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from esign.cli.installation import configured, database, with_config
+from esign.cli.installation import application_key, configured, database, with_config
 from esign.exits import run
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def create_user(email: str, name: str, role: str, organisation: str | None, file
         now = SystemClock().now()
         async with database(config) as db:
             await prepare(db, config, now)
-            token = await actions.create(db, organisation, email, name, MemberRole(role), now)
+            token = await actions.create(
+                db, application_key(config), organisation, email, name, MemberRole(role), now
+            )
         click.echo(f"{name} joins as {role} with this link, once and within 7 days:", err=True)
         click.echo(joining.link(config.server.base_url, Errand.INVITATION, token))
 
@@ -118,7 +120,9 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
 
         now = SystemClock().now()
         async with database(config) as db:
-            token = await actions.reset_password(db, email, now, without_factor=without_second_factor)
+            token = await actions.reset_password(
+                db, application_key(config), email, now, without_factor=without_second_factor
+            )
         click.echo(f"{email} chooses a new password with this link, once and within an hour:", err=True)
         click.echo(joining.link(config.server.base_url, Errand.RESET, token))
 
@@ -139,9 +143,9 @@ def disable_user(email: str, undo: bool, file: Path | None) -> None:
 
         async with database(config) as db:
             if undo:
-                await actions.enable(db, email)
+                await actions.enable(db, application_key(config), email, SystemClock().now())
             else:
-                await actions.disable(db, email, SystemClock().now())
+                await actions.disable(db, application_key(config), email, SystemClock().now())
         click.echo(
             f"{email} {'may sign in again' if undo else 'is signed out and cannot sign in'}.", err=True
         )

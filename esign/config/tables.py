@@ -64,6 +64,9 @@ class Storage(Table):
         Path("./esign-data"),
         "Folder of the database and the keys, made when missing; back up all of it.",
     )
+    spare_mib: int = key(
+        256, "MiB of the disk that are kept for signing: with fewer free, uploads wait.", ge=0, le=1_000_000
+    )
 
 
 class Mail(Table):
@@ -79,6 +82,8 @@ class Mail(Table):
     sender: Mailbox | None = key(
         None, 'Sender, such as "Example <sign@example.com>".', validation_alias="from"
     )
+
+    connections: int = key(8, "Connections kept open to it at once, while many mails wait.", ge=1, le=16)
 
     @model_validator(mode="after")
     def _what_goes_together(self) -> Self:

@@ -1,12 +1,15 @@
-"""The audit trail of a document: a hash chain whose personal half can be erased (contract 3.2).
+"""The audit trail of a document, or of an organisation: a hash chain whose personal half can be erased (contract 3.2).
 
 hash = SHA-256(prevHash ‖ JCS(public) ‖ personalHash), personalHash = SHA-256(salt ‖ JCS(personal)),
-JCS = RFC 8785. Erasing nulls `personal` and `salt` and keeps `personal_hash`, so the chain still verifies.
+JCS = RFC 8785. The trail of an organisation is its administrative log: `document_id` is the organisation's id then, and
+the public half has it as `organisationId`.
+
+Erasing nulls `personal` and `salt` and keeps `personal_hash`, so the chain still verifies.
 """
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import rfc8785
@@ -15,11 +18,13 @@ from esign.core.instant import Instant, rfc3339
 from esign.core.outcome import Event
 
 START = bytes(32)
+LATE = "late\n"
+ERASED = "audit.erased"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the trail; hashes are raw bytes."""
+    """One line of the trail; hashes are raw bytes. In an administrative log `document_id` is the organisation's id."""
 
     document_id: str
     seq: int
@@ -73,12 +78,21 @@ def chained(line: Entry) -> bytes:
         "seq": line.seq,
         "at": rfc3339(line.at),
         "type": line.type,
-        "documentId": line.document_id,
+        subject_name(line.document_id): line.document_id,
         "actor": {"kind": line.actor_kind, "id": line.actor_id},
         "recipientId": line.recipient_id,
         "data": dict(line.data),
     }
     return hashlib.sha256(line.prev_hash + rfc8785.dumps(public) + line.personal_hash).digest()
+
+
+def subject_name(subject: str) -> str:
+    """Return what the public half calls the id of what the trail is about."""
+    return "organisationId" if is_organisation(subject) else "documentId"
+
+
+def is_organisation(subject: str) -> bool:
+    return subject.startswith("org_")
 
 
 def is_own_personal(line: Entry) -> bool:
@@ -113,6 +127,8 @@ class Chain:
     broken: str | None = None
     last_type: str = ""
     erased: bool = False
+    late: bool = False  # its end is vouched for only since an upgrade
+    unannounced: set[int] = field(default_factory=set)
 
     def follow(self, seq: int, line: Entry | None) -> None:
         """Take the next line, None where it cannot be read; after the first fault nothing more is looked at."""
@@ -125,10 +141,21 @@ class Chain:
             return
         self.entries, self.head, self.last_type = expected, line.hash, line.type
         self.erased = self.erased or line.personal is None
+        if line.personal is None:
+            self.unannounced.add(seq)
+        if line.type == ERASED:
+            self.unannounced.difference_update(line.data.get("entries", ()))
 
     def end(self) -> None:
-        """What only the whole trail shows: personal data goes with the document and not before (D12)."""
-        if not self.broken and self.erased and self.last_type != "document.deleted":
+        """What only the whole trail shows: personal data goes with the document and not before (D12).
+
+        From an administrative log it goes entry by entry, and a later entry names the numbers.
+        """
+        if is_organisation(self.document_id):
+            if not self.broken and self.unannounced:
+                number = min(self.unannounced)
+                self.broken = f"entry {number}: what is personal was erased, and no later entry says so"
+        elif not self.broken and self.erased and self.last_type != "document.deleted":
             self.broken = "what is personal was erased, although the document was not deleted"
 
 
@@ -142,6 +169,6 @@ def is_intact(trail: Iterable[Entry]) -> bool:
     return True
 
 
-def spoken_for(document_id: str, seq: int, head: bytes) -> bytes:
-    """What the mac of a head is made of."""
-    return f"{document_id}\n{seq}\n".encode() + head
+def spoken_for(document_id: str, seq: int, head: bytes, late: bool = False) -> bytes:
+    """Return what the mac of a head is made of; that of a `late` one differs, so that it cannot pass for another."""
+    return f"{document_id}\n{seq}\n{LATE if late else ''}".encode() + head

@@ -2,7 +2,8 @@
 
 `email_code`: six digits by mail, for 10 minutes and 5 wrong tries, at most 10 codes a day (UTC), a minute apart:
 50 guesses a day among a million. `access_code`: agreed upon beforehand, so it cannot be changed when it was
-guessed at: 5 wrong tries in 15 minutes and 20 in all (reliability.md 6.5). Nothing lowers a count but time.
+guessed at: 5 wrong tries in 15 minutes and 20 in all (reliability.md 6.5). Time lowers a count, and the
+sender, who sees that somebody is blocked and lets them try again.
 """
 
 from dataclasses import dataclass, replace
@@ -42,7 +43,8 @@ class Challenge:
     """What is known of the codes of one recipient; `code` is the mac of the one mailed last, until it is used.
 
     `sent` counts the codes of the day `sent_on` (UTC, from 1970), `tries` the wrong tries at the last code,
-    or for an access code those in the window that began at `tries_since`.
+    or for an access code those in the window that began at `tries_since`. `reached` is what became of the mail with
+    the code (`link.Reached`).
     """
 
     recipient_id: str
@@ -53,6 +55,7 @@ class Challenge:
     tries: int = 0
     tries_since: Instant | None = None
     tries_in_all: int = 0
+    reached: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ def sent(challenge: Challenge, code: bytes, now: Instant) -> Challenge:
     """A new code is on its way; the one before it no longer counts."""
     today = now // DAY
     so_far = challenge.sent if challenge.sent_on == today else 0
-    return replace(challenge, code=code, sent_at=now, sent_on=today, sent=so_far + 1, tries=0)
+    return replace(challenge, code=code, sent_at=now, sent_on=today, sent=so_far + 1, tries=0, reached=None)
 
 
 def tried(method: str, challenge: Challenge, now: Instant) -> Challenge:
@@ -115,6 +118,19 @@ def tried(method: str, challenge: Challenge, now: Instant) -> Challenge:
     if since is None or now >= since + WINDOW:
         return replace(more, tries=1, tries_since=now)
     return more
+
+
+def is_blocked(method: str, challenge: Challenge, now: Instant) -> bool:
+    """Return whether the recipient can neither enter a code now nor have one sent within a minute."""
+    found = standing(method, challenge, now)
+    if method == Method.ACCESS_CODE:
+        return found.step in (Step.WAIT, Step.BLOCKED)
+    return found.step is not Step.ENTER and found.at is not None and found.at > now + APART
+
+
+def reset(challenge: Challenge) -> Challenge:
+    """Return the challenge of somebody who has tried nothing and was sent nothing."""
+    return Challenge(challenge.recipient_id)
 
 
 def passed(challenge: Challenge) -> Challenge:

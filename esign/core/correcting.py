@@ -38,19 +38,34 @@ def correct(
         corrected = replace(
             invite(document, corrected, now),
             viewed_at=None,
+            link=None,
+            code=None,
             last_reminded_at=None,
             delivery_error=None,
         )
         events.append(Event("recipient.sent", now, actor, recipient.id, origin, detail={"email": email}))
         key = f"invite:{recipient.id}:{document.revision + 1}"
         jobs += [RevokeLinks(recipient.id), Mail("invitation", key, recipient.id)]
-        if email.casefold() != recipient.email.casefold() and was_reached(recipient):
+        if is_redirected(recipient, email) and was_reached(recipient):
             old = (recipient.email, recipient.name)
             key = f"corrected:{recipient.id}:{document.revision + 1}"
             jobs.append(Mail("corrected", key, about=recipient.id, to=old))
     return Outcome(replace(document, updated_at=now).with_recipient(corrected), tuple(events), tuple(jobs))
 
 
+def is_redirected(recipient: Recipient, email: str) -> bool:
+    """Return whether the document would go to another mailbox with this address."""
+    return email.casefold() != recipient.email.casefold()
+
+
 def was_reached(recipient: Recipient) -> bool:
-    """Whether somebody has a link that ends now; nobody else need hear of it."""
-    return recipient.delivery is Delivery.ACCEPTED or recipient.viewed_at is not None
+    """Return whether the present address may have received a link, which ends now.
+
+    A mail that was kept on this server counts: somebody may have handed it on. A reminder queues the delivery anew, so
+    its state alone does not say that no invitation arrived before.
+    """
+    return (
+        recipient.delivery in (Delivery.ACCEPTED, Delivery.KEPT)
+        or recipient.viewed_at is not None
+        or recipient.last_reminded_at is not None
+    )

@@ -63,6 +63,7 @@ class Delivery(StrEnum):
     NONE = "none"
     QUEUED = "queued"
     ACCEPTED = "accepted"
+    KEPT = "kept"  # on this server: no mail server is set, or test mode mails nobody
     FAILED = "failed"
 
 
@@ -131,6 +132,7 @@ NOWHERE = Origin()
 class Recipient:
     """Somebody the document is for; `order` groups act one after the other, equal orders at once.
 
+    `link` and `code` say how the link and the code reached them that they acted with last (`link.Route`).
     `access_code` is what `actions.codes` makes of a code that was agreed upon, never the code itself.
     """
 
@@ -158,6 +160,8 @@ class Recipient:
     consent: str | None = None
     origin: Origin = NOWHERE
     access_code: str | None = None
+    link: str | None = None
+    code: str | None = None
 
     @property
     def acting(self) -> bool:
@@ -196,6 +200,11 @@ class Actor:
 
 
 SYSTEM = Actor("system")
+
+
+FOREIGN = (
+    "foreign data"  # in File.removed: the upload was something else as well, and the normalised file is kept
+)
 
 
 @dataclass(frozen=True, slots=True)

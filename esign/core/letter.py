@@ -7,9 +7,9 @@ from esign.core.instant import Instant
 from esign.core.outcome import Event, Outcome
 
 
-def delivered(document: Document, recipient: Recipient, now: Instant) -> Outcome:
-    """The mail server took the letter."""
-    taken = replace(recipient, delivery=Delivery.ACCEPTED, delivery_at=now, delivery_error=None)
+def delivered(document: Document, recipient: Recipient, delivery: Delivery, now: Instant) -> Outcome:
+    """The letter was taken by the mail server, or kept here."""
+    taken = replace(recipient, delivery=delivery, delivery_at=now, delivery_error=None)
     return Outcome(replace(document, updated_at=now).with_recipient(taken))
 
 

@@ -87,9 +87,9 @@ def view(document: Document, recipient: Recipient, origin: Origin, now: Instant)
         return Outcome(document)
     actor = actor_of(recipient)
     seen = replace(recipient, status=RecipientStatus.VIEWED, viewed_at=now)
-    events = [Event("recipient.viewed", now, actor, recipient.id, origin)]
+    events = [Event("recipient.viewed", now, actor, recipient.id, origin, data=name_link(recipient))]
     if recipient.authentication == Method.LINK:  # a code was noted when it was entered
-        passed = {"method": Method.LINK.value, "result": "passed"}
+        passed = {"method": Method.LINK.value, "result": "passed", **name_link(recipient)}
         events.insert(0, Event("recipient.authenticated", now, actor, recipient.id, origin, data=passed))
     return Outcome(replace(document, updated_at=now).with_recipient(seen), tuple(events))
 
@@ -115,13 +115,21 @@ def complete(
         consent=consent,
         origin=origin,
         next_reminder_at=None,
+        link=recipient.link,
     )
     document = replace(seen.document, updated_at=now).with_recipient(recipient)
     actor = actor_of(recipient)
     events = (
         *seen.events,
         Event("recipient.consented", now, actor, recipient.id, origin, data={"consent": consent}),
-        Event("recipient.completed", now, actor, recipient.id, origin, data={"act": DONE[recipient.role]}),
+        Event(
+            "recipient.completed",
+            now,
+            actor,
+            recipient.id,
+            origin,
+            data={"act": DONE[recipient.role], **name_link(recipient)},
+        ),
     )
     if document.all_acted():
         return Outcome(replace(document, status=Status.SEALING), events, (SealJob(),))
@@ -149,7 +157,7 @@ def decline(
     return Outcome(
         closed,
         (
-            Event("recipient.declined", now, actor, recipient.id, origin, detail=detail),
+            Event("recipient.declined", now, actor, recipient.id, origin, name_link(recipient), detail),
             Event("document.declined", now, actor, recipient.id, origin),
         ),
         (
@@ -271,6 +279,11 @@ def require_active(document: Document, recipient: Recipient) -> None:
         raise Problem("recipient_already_completed", current_status=document.status)
     if not recipient.active:
         raise Problem("recipient_not_active", current_status=document.status)
+
+
+def name_link(recipient: Recipient) -> dict[str, str]:
+    """Return how the link reached a recipient that they act with, as the trail says it; empty where nobody knows."""
+    return {"link": str(recipient.link)} if recipient.link is not None else {}
 
 
 def actor_of(recipient: Recipient) -> Actor:

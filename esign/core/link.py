@@ -1,7 +1,34 @@
-"""How long a recipient's own link works: until the document ends, and for reading a while longer (contract 7)."""
+"""How long a recipient's own link works, until the document ends and for reading a while longer (contract 7), and how
+it reached them (contract, amended 5)."""
 
-from esign.core.document import Document
+from enum import StrEnum
+
+from esign.core.document import Document, Mode
 from esign.core.instant import DAY, Instant
+
+
+class Route(StrEnum):
+    """How a link or a code reached whoever used it, as far as this server knows."""
+
+    EMAIL = "email"  # a mail server took the mail that it stood in, and it stood nowhere else
+    SENDER = "sender"  # it was given to the sender, or lay where those look who run this server
+    TEST = "test"  # whoever tests could read it, or it was simulated
+
+
+class Reached(StrEnum):
+    """What became of the mail that a link or a code stood in."""
+
+    EMAIL = "email"
+    KEPT = "kept"
+
+
+def route(mode: Mode, reached: str | None, *, to_sender: bool = False) -> Route | None:
+    """Return how it came; None where it was not recorded, which is not guessed."""
+    if to_sender:
+        return Route.SENDER
+    if mode is Mode.TEST:
+        return Route.TEST
+    return {Reached.EMAIL.value: Route.EMAIL, Reached.KEPT.value: Route.SENDER}.get(reached or "")
 
 
 def ends_at(document: Document, days: int) -> Instant | None:

@@ -14,6 +14,9 @@ class MemberRole(StrEnum):
     VIEWER = "viewer"
 
 
+BY_KEY = MemberRole.ADMIN  # what an API key with `account:admin` is towards members
+
+
 class MemberStatus(StrEnum):
     INVITED = "invited"
     ACTIVE = "active"
@@ -38,10 +41,16 @@ class Member:
         return self.email.casefold()
 
 
+OWNERS_ONLY = "Only an owner can make, change or remove an owner, and only in the web application."
+
+
 def require_may_change(by: MemberRole, before: MemberRole | None, after: MemberRole | None) -> None:
-    """Raises `insufficient_scope` where anybody but an owner would make, change or remove an owner."""
+    """Raise `insufficient_scope` where anybody but an owner would make, change or remove an owner.
+
+    An API key is never an owner, whoever made it: its actions pass `BY_KEY`.
+    """
     if by is not MemberRole.OWNER and MemberRole.OWNER in (before, after):
-        raise Problem("insufficient_scope", "Only an owner can make, change or remove an owner.")
+        raise Problem("insufficient_scope", OWNERS_ONLY)
 
 
 def require_owner_left(leaving: Member, role: MemberRole | None, owners: int) -> None:

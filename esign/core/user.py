@@ -46,7 +46,11 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A signed-in browser; `id` names it in lists and opens nothing. `proved_at`: when a password was last given."""
+    """A signed-in browser; `id` names it in lists and opens nothing.
+
+    `proved_at`: when a password was last given. `factor_at`: when a code of the second factor was last given to
+    confirm a sensitive act, None where it never was; the code of the sign-in does not count.
+    """
 
     id: str
     user_id: str
@@ -58,12 +62,20 @@ class Session:
     proved_at: Instant
     ip: str | None = None
     user_agent: str | None = None
+    factor_at: Instant | None = None
 
     def is_over(self, now: Instant) -> bool:
-        return now >= min(self.seen_at + IDLE, self.created_at + ABSOLUTE)
+        # One that begins in the future was made while the clock was wrong, and would last for as long as that was.
+        future = max(self.seen_at, self.created_at) > now + IDLE
+        return future or now >= min(self.seen_at + IDLE, self.created_at + ABSOLUTE)
 
     def is_fresh(self, now: Instant) -> bool:
-        return now < self.proved_at + FRESH
+        """Return whether the password was given a moment ago, at the sign-in or since."""
+        return self.proved_at - MINUTE <= now < self.proved_at + FRESH
+
+    def is_confirmed(self, now: Instant) -> bool:
+        """Whether a code of the second factor was given a moment ago, apart from the sign-in."""
+        return self.factor_at is not None and self.factor_at - MINUTE <= now < self.factor_at + FRESH
 
 
 class Errand(StrEnum):

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from esign.core.admin_audit import RECORDED
+from esign.core.audit import Entry
 from esign.core.document import Document, Mode, Recipient
 from esign.core.instant import Instant, rfc3339
 from esign.core.outcome import Event
@@ -29,6 +31,7 @@ PUBLISHED = (
     "template.created",
     "template.updated",
     "template.deleted",
+    RECORDED,
 )
 
 TEST = "webhook.test"
@@ -66,8 +69,13 @@ class Webhook:
     previous_until: Instant | None = None
 
     def subscribes(self, event_type: str) -> bool:
-        """A test goes to whoever asks for one, not to subscribers."""
-        return event_type != TEST and ("*" in self.events or event_type in self.events)
+        """A test goes to whoever asks for one, not to subscribers; `*` is every event but those of the audit log.
+
+        Who subscribes to `*` asked for documents and templates. Administrative acts are told to whoever names them.
+        """
+        if event_type == TEST:
+            return False
+        return event_type in self.events or ("*" in self.events and event_type != RECORDED)
 
     def wants(self, event_type: str) -> bool:
         return self.enabled and self.subscribes(event_type)
@@ -87,7 +95,8 @@ def payload(event: Event, event_id: str, sequence: int, document: Document) -> d
     """The body of one event: the document as it is after it (contract 5)."""
     body: dict[str, Any] = {"document": of_document(document)}
     if event.type == "document.deleted":
-        body = {"document": {"id": document.id, "externalId": document.external_id}}
+        # The member stays, as the form of the event is promised; the text leaves with the document.
+        body = {"document": {"id": document.id, "externalId": None}}
     if event.recipient_id is not None:
         body["recipient"] = of_recipient(document.recipient(event.recipient_id), whole=True)
     return {
@@ -112,6 +121,29 @@ def template_payload(event_type: str, at: Instant, event_id: str, template: Temp
         "mode": template.mode.value,
         "sequence": None,
         "data": {"template": shown},
+    }
+
+
+def audit_payload(line: Entry, event_id: str) -> dict[str, Any]:
+    """The body of an event about an entry of the administrative log: which act, by whose id, and its hash.
+
+    It names nobody and gives no details: webhooks and the list of events are read with lesser scopes than the log.
+    """
+    entry = {
+        "seq": line.seq,
+        "at": rfc3339(line.at),
+        "type": line.type,
+        "actor": {"kind": line.actor_kind, "id": line.actor_id},
+        "hash": line.hash.hex(),
+    }
+    return {
+        "id": event_id,
+        "type": RECORDED,
+        "timestamp": rfc3339(line.at),
+        "apiVersion": API_VERSION,
+        "mode": Mode.LIVE.value,
+        "sequence": None,
+        "data": {"entry": entry},
     }
 
 

@@ -160,6 +160,7 @@ class Journey:
             _, key = await accounts.create_key(
                 self.runtime.db,
                 config,
+                self.runtime.vault,
                 self.runtime.clock.now(),
                 name="demo",
                 mode=Mode.LIVE,

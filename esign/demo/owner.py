@@ -1,6 +1,7 @@
 """Whoever signs in at the server of the demonstration."""
 
 from esign.actions import joining
+from esign.core.document import NOWHERE
 from esign.demo.steps import Failed
 from esign.entropy import new_recovery_code
 from esign.runtime import Runtime
@@ -15,5 +16,5 @@ async def found(runtime: Runtime) -> str:
         raise Failed("a new folder has an owner already")
     organisation, password = runtime.config.organisation, new_recovery_code()
     given = joining.Founder(NAME, EMAIL, password, organisation.name, organisation.time_zone)
-    await joining.found(runtime, token, given)
+    await joining.found(runtime, token, given, NOWHERE)
     return password

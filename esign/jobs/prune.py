@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from esign.core.instant import DAY, HOUR, Instant
 from esign.runtime import Runtime
 from esign.store import (
+    audit_log,
     blobs,
     challenges,
     events,
@@ -27,7 +28,9 @@ Prune = Callable[[Transaction, Instant, int], Awaitable[int]]
 
 async def tick(runtime: Runtime) -> int:
     """The number of rows that went."""
-    now = runtime.clock.now()
+    if runtime.clock.doubt:
+        return 0
+    now = runtime.clock.settled()
     answers = runtime.config.limits.idempotency_hours * HOUR
     table: tuple[tuple[Prune, Instant, int], ...] = (
         (idempotency.prune, now - answers, BATCH),
@@ -39,6 +42,8 @@ async def tick(runtime: Runtime) -> int:
         (tickets.prune, now, BATCH),
         (mails.prune, now - runtime.config.test.purge_after_days * DAY, BATCH),
         (blobs.prune, now - DAY, BLOBS),
+        (audit_log.prune_failures, now - HOUR, BATCH),
+        (audit_log.prune_browsers, now - audit_log.REMEMBERED, BATCH),
         (views.prune, now - VIEWS_KEPT, BLOBS),
     )
     return sum([await until_done(runtime, prune, before, batch) for prune, before, batch in table])

@@ -9,14 +9,20 @@ from esign.core.apikey import COMMAND_LINE, ApiKey, Scope
 from esign.core.document import Actor, Mode, Reminders
 from esign.core.errors import Problem
 from esign.core.instant import Instant
+from esign.core.member import Member, MemberRole
+from esign.store.damage import load_readable
 from esign.store.database import Reader, Row, Transaction
 from esign.store.documents import Place
 
+# The role of the maker is read with the key, so that it counts as it is at each request.
 KEY = """
     SELECT k.id, k.organisation_id, k.mode, k.name, k.hint, k.scopes, k.created_at, k.expires_at,
         k.last_used_at, k.last_used_ip, k.revoked_at, k.created_by, k.expiry_notice, k.unused_notices,
-        k.unused_noticed_at, o.plan
+        k.unused_noticed_at, o.plan,
+        CASE WHEN m.status = 'active' AND u.id IS NOT NULL AND u.disabled_at IS NULL THEN m.role END AS maker_role
     FROM api_key k JOIN organisation o ON o.id = k.organisation_id
+    LEFT JOIN member m ON m.id = k.maker_id AND m.organisation_id = k.organisation_id
+    LEFT JOIN app_user u ON u.id = m.user_id
 """
 
 
@@ -34,10 +40,8 @@ async def first_organisation(reader: Reader) -> Organisation | None:
 
 async def organisations(reader: Reader) -> list[Organisation]:
     """All of them, oldest first."""
-    return [
-        load_organisation(row)
-        for row in await reader.all("SELECT * FROM organisation ORDER BY created_at, id")
-    ]
+    rows = await reader.all("SELECT * FROM organisation ORDER BY created_at, id")
+    return load_readable(reader, "organisation", rows, load_organisation)
 
 
 async def organisations_of(reader: Reader, user_id: str) -> list[Organisation]:
@@ -49,7 +53,7 @@ async def organisations_of(reader: Reader, user_id: str) -> list[Organisation]:
         """,
         user_id=user_id,
     )
-    return [load_organisation(row) for row in rows]
+    return load_readable(reader, "organisation", rows, load_organisation)
 
 
 async def add_organisation(tx: Transaction, organisation: Organisation) -> None:
@@ -100,7 +104,7 @@ async def keys_of(reader: Reader, organisation_id: str) -> list[ApiKey]:
         f"{KEY} WHERE k.organisation_id = :organisation_id ORDER BY k.created_at, k.id",
         organisation_id=organisation_id,
     )
-    return [load_key(row) for row in rows]
+    return load_readable(reader, "api_key", rows, load_key)
 
 
 async def get_own_key(reader: Reader, organisation_id: str, mode: Mode, key_id: str) -> ApiKey:
@@ -132,7 +136,7 @@ async def find_keys(
         id=after.id if after else "",
         limit=limit,
     )
-    return [load_key(row) for row in rows]
+    return load_readable(reader, "api_key", rows, load_key)
 
 
 async def get_key(reader: Reader, key_id: str) -> ApiKey:
@@ -153,7 +157,7 @@ async def find_expiring_keys(reader: Reader, now: Instant, until: Instant) -> li
         now=now,
         until=until,
     )
-    return [load_key(row) for row in rows]
+    return load_readable(reader, "api_key", rows, load_key)
 
 
 async def find_unused_keys(reader: Reader, used_before: Instant, now: Instant) -> list[ApiKey]:
@@ -166,7 +170,7 @@ async def find_unused_keys(reader: Reader, used_before: Instant, now: Instant) -
         used_before=used_before,
         now=now,
     )
-    return [load_key(row) for row in rows]
+    return load_readable(reader, "api_key", rows, load_key)
 
 
 async def note_expiry(tx: Transaction, key_id: str, days: int) -> None:
@@ -205,8 +209,9 @@ async def add_key(tx: Transaction, key: ApiKey, key_hash: bytes) -> None:
     await tx.run(
         """
         INSERT INTO api_key
-            (id, organisation_id, mode, name, hash, hint, scopes, created_at, expires_at, created_by)
-        VALUES (:id, :organisation_id, :mode, :name, :hash, :hint, :scopes, :created_at, :expires_at, :created_by)
+            (id, organisation_id, mode, name, hash, hint, scopes, created_at, expires_at, created_by, maker_id)
+        VALUES (:id, :organisation_id, :mode, :name, :hash, :hint, :scopes, :created_at, :expires_at, :created_by,
+            :maker_id)
         """,
         id=key.id,
         organisation_id=key.organisation_id,
@@ -218,6 +223,7 @@ async def add_key(tx: Transaction, key: ApiKey, key_hash: bytes) -> None:
         created_at=key.created_at,
         expires_at=key.expires_at,
         created_by=json.dumps(asdict(key.created_by)),
+        maker_id=None if key.is_of_operator else key.created_by.id,
     )
 
 
@@ -228,6 +234,21 @@ async def revoke_key(tx: Transaction, key_id: str, now: Instant) -> bool:
             "UPDATE api_key SET revoked_at = COALESCE(revoked_at, :now) WHERE id = :id", id=key_id, now=now
         )
     )
+
+
+async def find_active_keys_of(reader: Reader, member: Member, now: Instant) -> list[ApiKey]:
+    """Return the keys that a member made and that are neither revoked nor expired, of both modes, oldest first."""
+    rows = await reader.all(
+        f"""
+        {KEY} WHERE k.maker_id = :maker_id AND k.organisation_id = :organisation_id
+        AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > :now)
+        ORDER BY k.created_at, k.id
+        """,
+        maker_id=member.id,
+        organisation_id=member.organisation_id,
+        now=now,
+    )
+    return [load_key(row) for row in rows]
 
 
 async def touch_key(tx: Transaction, key_id: str, now: Instant, ip: str | None) -> None:
@@ -254,4 +275,5 @@ def load_key(row: Row) -> ApiKey:
         expiry_notice=row["expiry_notice"],
         unused_notices=row["unused_notices"],
         unused_noticed_at=row["unused_noticed_at"],
+        maker_role=MemberRole(row["maker_role"]) if row["maker_role"] else None,
     )

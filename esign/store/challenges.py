@@ -4,6 +4,7 @@ import hashlib
 
 from esign.core.challenge import Challenge
 from esign.core.instant import Instant
+from esign.core.link import Reached
 from esign.store.database import Reader, Transaction
 from esign.store.sql import insert
 
@@ -29,6 +30,16 @@ async def forget(tx: Transaction, recipient_id: str) -> None:
     """Nothing was sent, tried or shown: somebody else may be reached by this recipient's links now."""
     await tx.run("DELETE FROM challenge WHERE recipient_id = :id", id=recipient_id)
     await tx.run("DELETE FROM proof WHERE recipient_id = :id", id=recipient_id)
+
+
+async def note_reached(tx: Transaction, recipient_id: str, code: bytes, reached: Reached) -> None:
+    """Note what became of the mail with the code whose mac this is."""
+    await tx.run(
+        "UPDATE challenge SET reached = :reached WHERE recipient_id = :id AND code = :code",
+        id=recipient_id,
+        code=code,
+        reached=reached.value,
+    )
 
 
 # ---------- proofs ----------

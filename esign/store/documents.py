@@ -28,6 +28,7 @@ from esign.core.document import (
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.store import search
+from esign.store.damage import UNREADABLE, Unreadable, has_more, refuse_bytes
 from esign.store.database import Reader, Row, Transaction
 from esign.store.sql import dumps, insert
 
@@ -73,7 +74,7 @@ Entry = TypeVar("Entry", bound=Listed)
 def page_of(found: Sequence[Entry], limit: int) -> tuple[list[Entry], Place | None]:
     """The page of a list that was asked for one more, and where the next page begins."""
     page = list(found[:limit])
-    return page, Place(page[-1].created_at, page[-1].id) if len(found) > limit else None
+    return page, Place(page[-1].created_at, page[-1].id) if page and has_more(found, limit) else None
 
 
 async def get(reader: Reader, document_id: str) -> Document:
@@ -83,7 +84,7 @@ async def get(reader: Reader, document_id: str) -> Document:
     )
     if not rows:
         raise Problem("not_found")
-    return load(rows)
+    return load_one(reader, document_id, rows)
 
 
 async def get_own(reader: Reader, organisation_id: str, mode: Mode, document_id: str) -> Document:
@@ -97,7 +98,7 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, document_id:
     )
     if not rows:
         raise Problem("not_found")
-    return load(rows)
+    return load_one(reader, document_id, rows)
 
 
 async def mark(reader: Reader, organisation_id: str, mode: Mode, document_id: str) -> tuple[int, int]:
@@ -198,9 +199,22 @@ async def delete(tx: Transaction, document: Document) -> None:
 # ---------- rows to dataclasses and back ----------
 
 
+def load_one(reader: Reader, document_id: str, rows: Sequence[Row]) -> Document:
+    """Load the document that was asked for; raises Unreadable."""
+    try:
+        document = load(rows)
+    except UNREADABLE as error:
+        reader.damage.note("document", document_id, error)
+        raise Unreadable(f"document {document_id} cannot be read") from error
+    reader.damage.forget("document", document_id)
+    return document
+
+
 def load(rows: Sequence[Row]) -> Document:
     """One document from the rows of its join."""
     row = rows[0]
+    for each in rows:
+        refuse_bytes(each)
     members = {name: row[f"d_{name}"] for name in DOCUMENT_COLUMNS}
     seal = members["seal"]
     members |= {
@@ -225,6 +239,16 @@ def load_file(stored: str) -> File:
             "images": tuple(file["images"]),
             "removed": tuple(file["removed"]),
         }
+    )
+
+
+async def save_proof(tx: Transaction, recipient: Recipient) -> None:
+    """Save how the link and the code reached a recipient who has shown it; the document keeps its revision."""
+    await tx.run(
+        "UPDATE recipient SET link = :link, code = :code WHERE id = :id",
+        id=recipient.id,
+        link=recipient.link,
+        code=recipient.code,
     )
 
 

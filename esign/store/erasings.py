@@ -8,6 +8,7 @@ import orjson
 from esign.core.document import Actor, Mode, Origin
 from esign.core.erasing import Erasing, Fate
 from esign.core.instant import Instant
+from esign.store.damage import load_readable
 from esign.store.database import Reader, Row, Transaction
 from esign.store.documents import Place
 from esign.store.sql import dumps, insert
@@ -33,7 +34,7 @@ async def add(tx: Transaction, erasing: Erasing, vault: Vault) -> None:
 async def unfinished(reader: Reader, vault: Vault) -> list[Erasing]:
     """Those that are not done, oldest first."""
     rows = await reader.all("SELECT * FROM erasing WHERE finished_at IS NULL ORDER BY created_at, id")
-    return [load(row, vault) for row in rows]
+    return load_readable(reader, "erasing", rows, lambda row: load(row, vault))
 
 
 async def newest(reader: Reader, organisation_id: str, vault: Vault, limit: int) -> list[Erasing]:
@@ -42,7 +43,7 @@ async def newest(reader: Reader, organisation_id: str, vault: Vault, limit: int)
         id=organisation_id,
         limit=limit,
     )
-    return [load(row, vault) for row in rows]
+    return load_readable(reader, "erasing", rows, lambda row: load(row, vault))
 
 
 async def advance(tx: Transaction, erasing_id: str, mode: Mode, place: Place, fate: Fate | None) -> None:

@@ -1,5 +1,7 @@
 """Erases a document (D3, D12): everything of it goes but its audit trail, which loses what is personal."""
 
+from dataclasses import replace
+
 from esign.core.document import Document
 from esign.core.instant import Instant
 from esign.core.outcome import Outcome
@@ -16,9 +18,14 @@ LETTERS = (
 async def erase(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Document:
     """The document as it was; its rows, links, mails, deliveries and events are gone, its answers reduced.
 
-    File content that nothing else refers to is left to `blobs.prune`.
+    What somebody deleted is in the administrative log as well. File content that nothing else refers to is left to
+    `blobs.prune`.
     """
     await outcomes.record(tx, before.id, outcome.events, vault)
+    for event in outcome.events:
+        if event.actor.kind != "system":  # not what retention deletes by itself
+            data = {"documentId": before.id, "mode": before.mode.value, "status": before.status.value}
+            await outcomes.log(tx, before.organisation_id, replace(event, data=data, detail=None), vault)
     await events.erase_personal(tx, before.id)
     await events.forget(tx, before.id)
     await outbox.forget(tx, before.id)

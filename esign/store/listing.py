@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from esign.core.document import Document, Mode
 from esign.core.listing import EVERYTHING, Listing
+from esign.store.damage import load_groups
 from esign.store.database import Reader
 from esign.store.documents import JOIN, SELECT, Place, load
 from esign.store.query import Query, query_of
@@ -124,4 +125,5 @@ async def read(reader: Reader, query: Query, way: str, limit: int) -> list[Docum
         **query.parameters,
         limit=limit,
     )
-    return [load(list(group)) for _, group in groupby(rows, key=lambda row: row["d_id"])]
+    groups = ((key, list(group)) for key, group in groupby(rows, key=lambda row: row["d_id"]))
+    return load_groups(reader, "document", groups, load)

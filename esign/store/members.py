@@ -4,6 +4,7 @@ from typing import Any, Protocol
 
 from esign.core.errors import Problem
 from esign.core.member import Member, MemberRole, MemberStatus
+from esign.store.damage import DamageLog, load_readable
 from esign.store.database import Row, Transaction
 from esign.store.documents import Place
 from esign.store.sql import insert
@@ -15,6 +16,9 @@ class Reader(Protocol):
     async def all(self, sql: str, **values: Any) -> list[Row]: ...
 
     async def one(self, sql: str, **values: Any) -> Row | None: ...
+
+    @property
+    def damage(self) -> DamageLog: ...
 
 
 async def get_own(reader: Reader, organisation_id: str, member_id: str) -> Member:
@@ -42,7 +46,7 @@ async def find(reader: Reader, organisation_id: str, limit: int, after: Place | 
         id=after.id if after else "",
         limit=limit,
     )
-    return [load(row) for row in rows]
+    return load_readable(reader, "member", rows, load)
 
 
 async def get(reader: Reader, member_id: str) -> Member | None:
@@ -56,7 +60,7 @@ async def of_user(reader: Reader, user_id: str) -> list[Member]:
     rows = await reader.all(
         "SELECT * FROM member WHERE user_id = :user_id ORDER BY created_at, id", user_id=user_id
     )
-    return [load(row) for row in rows]
+    return load_readable(reader, "member", rows, load)
 
 
 async def any_owner(reader: Reader) -> bool:
@@ -101,7 +105,7 @@ async def administrators(reader: Reader, organisation_id: str) -> list[Member]:
         """,
         organisation_id=organisation_id,
     )
-    return [load(row) for row in rows]
+    return load_readable(reader, "member", rows, load)
 
 
 async def add(tx: Transaction, member: Member) -> None:

@@ -5,6 +5,7 @@ import hashlib
 from esign.core.document import Mode
 from esign.core.instant import Instant
 from esign.core.user import ABSOLUTE, IDLE, Session, Stage
+from esign.store.damage import load_readable
 from esign.store.database import Reader, Row, Transaction
 from esign.store.sql import insert
 
@@ -34,7 +35,7 @@ async def find(reader: Reader, user_id: str, now: Instant, limit: int) -> list[S
         idle=now - IDLE,
         limit=limit,
     )
-    return [load(row) for row in rows]
+    return load_readable(reader, "session", rows, load)
 
 
 async def add(tx: Transaction, token: str, session: Session) -> None:
@@ -48,7 +49,8 @@ async def renew(tx: Transaction, session: Session, token: str) -> bool:
     return bool(
         await tx.run(
             """
-            UPDATE session SET token = :token, stage = :stage, seen_at = :seen_at, proved_at = :proved_at
+            UPDATE session SET token = :token, stage = :stage, seen_at = :seen_at, proved_at = :proved_at,
+                factor_at = :factor_at
             WHERE id = :id
             """,
             id=session.id,
@@ -56,6 +58,7 @@ async def renew(tx: Transaction, session: Session, token: str) -> bool:
             stage=session.stage.value,
             seen_at=session.seen_at,
             proved_at=session.proved_at,
+            factor_at=session.factor_at,
         )
     )
 

@@ -9,6 +9,7 @@ from esign.core.errors import Problem
 from esign.core.folding import fold
 from esign.core.template import Template, TemplateRole
 from esign.store import blobs
+from esign.store.damage import DamageLog, load_readable
 from esign.store.database import Row, Transaction
 from esign.store.documents import Place, dump_file, field_row, load_field, load_file, shallow
 from esign.store.sql import dumps, insert
@@ -21,6 +22,9 @@ class Reader(Protocol):
     async def all(self, sql: str, **values: Any) -> list[Row]: ...
 
     async def one(self, sql: str, **values: Any) -> Row | None: ...
+
+    @property
+    def damage(self) -> DamageLog: ...
 
 
 async def get_own(reader: Reader, organisation_id: str, mode: Mode, template_id: str) -> Template:
@@ -77,7 +81,7 @@ async def find_page(
         pattern=None if q is None else pattern(q),
         limit=limit,
     )
-    return [load(row) for row in rows]
+    return load_readable(reader, "template", rows, load)
 
 
 async def titles(reader: Reader, organisation_id: str, mode: Mode, limit: int) -> list[tuple[str, str]]:

@@ -31,9 +31,21 @@ async def use(tx: Transaction, errand: Errand, token: str, now: Instant) -> str 
     return subject
 
 
-async def add(tx: Transaction, token: str, ticket: Ticket) -> None:
-    """In place of earlier links for the same: the newest mail counts."""
-    await drop(tx, ticket.errand, ticket.subject)
+async def count(reader: Reader, errand: Errand, subject: str, now: Instant) -> int:
+    """How many links for the same last."""
+    row = await reader.one(
+        "SELECT count(*) AS n FROM ticket WHERE subject = :subject AND errand = :errand AND expires_at > :now",
+        subject=subject,
+        errand=errand.value,
+        now=now,
+    )
+    return int(row["n"]) if row else 0
+
+
+async def add(tx: Transaction, token: str, ticket: Ticket, *, beside: bool = False) -> None:
+    """In place of earlier links for the same, or `beside` them; using one uses all of them."""
+    if not beside:
+        await drop(tx, ticket.errand, ticket.subject)
     await tx.run(
         insert("ticket", ("token", "errand", "subject", "expires_at")),
         token=hashed(token),

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from esign.core.audit import Entry, spoken_for
+from esign.core.audit import START, Entry, spoken_for
 from esign.store.database import Reader, Row, Transaction
 from esign.vault import Vault
 
@@ -16,7 +16,8 @@ WORDS = ("document_id", "type", "actor_kind", "actor_id", "recipient_id", "data"
 # Text comes as bytes: damaged text is no UTF-8 any more, and would take the whole page with it.
 LINE = f"""
     SELECT a.seq, a.at, a.salt, a.personal_hash, a.prev_hash, a.hash,
-        {", ".join(f"CAST(a.{word} AS BLOB) AS {word}" for word in WORDS)}, h.seq AS head_seq, h.mac AS head_mac
+        {", ".join(f"CAST(a.{word} AS BLOB) AS {word}" for word in WORDS)}, h.seq AS head_seq, h.mac AS head_mac,
+        h.late AS head_late
     FROM audit a LEFT JOIN audit_head h ON h.document_id = a.document_id
 """
 
@@ -26,6 +27,7 @@ class Line:
     """One row of a trail; `entry` is None where it cannot be read.
 
     `head_seq` and `head_mac` are where the trail ended at that moment: read with the row, for the server goes on.
+    `late`: the trail was begun by a version that did not vouch for its end; `complete_heads` made up for it.
     """
 
     document_id: str
@@ -33,10 +35,11 @@ class Line:
     entry: Entry | None
     head_seq: int | None
     head_mac: bytes | None
+    late: bool = False
 
     def is_last(self, head: bytes, vault: Vault) -> bool:
         """Whether the trail is known to end here, with this hash."""
-        mac = vault.mac(PURPOSE, spoken_for(self.document_id, self.seq, head))
+        mac = vault.mac(PURPOSE, spoken_for(self.document_id, self.seq, head, self.late))
         return self.head_seq == self.seq and hmac.compare_digest(self.head_mac or b"", mac)
 
 
@@ -59,7 +62,7 @@ def line(row: Row) -> Line:
     except (ValueError, RecursionError):
         read = None
     name = row["document_id"].decode(errors="backslashreplace")
-    return Line(name, row["seq"], read, row["head_seq"], row["head_mac"])
+    return Line(name, row["seq"], read, row["head_seq"], row["head_mac"], bool(row["head_late"]))
 
 
 def load(row: Row) -> Entry:
@@ -95,13 +98,42 @@ async def without_trail(reader: Reader) -> str | None:
     return row["id"] if row else None
 
 
-async def save_head(tx: Transaction, document_id: str, seq: int, head: bytes, vault: Vault) -> None:
+async def find_end(reader: Reader, document_id: str) -> tuple[int, bytes, bool]:
+    """Number and hash of the last entry, 0 and the chain's start when there is none; whether its head is `late`."""
+    row = await reader.one(
+        """
+        SELECT a.seq, a.hash, h.late FROM audit a LEFT JOIN audit_head h ON h.document_id = a.document_id
+        WHERE a.document_id = :document_id ORDER BY a.seq DESC LIMIT 1
+        """,
+        document_id=document_id,
+    )
+    return (row["seq"], row["hash"], bool(row["late"])) if row else (0, START, False)
+
+
+async def save_head(
+    tx: Transaction, document_id: str, seq: int, head: bytes, vault: Vault, late: bool = False
+) -> None:
     await tx.run(
         """
-        INSERT INTO audit_head (document_id, seq, mac) VALUES (:document_id, :seq, :mac)
-        ON CONFLICT (document_id) DO UPDATE SET seq = excluded.seq, mac = excluded.mac
+        INSERT INTO audit_head (document_id, seq, mac, late) VALUES (:document_id, :seq, :mac, :late)
+        ON CONFLICT (document_id) DO UPDATE SET seq = excluded.seq, mac = excluded.mac, late = excluded.late
         """,
         document_id=document_id,
         seq=seq,
-        mac=vault.mac(PURPOSE, spoken_for(document_id, seq, head)),
+        mac=vault.mac(PURPOSE, spoken_for(document_id, seq, head, late)),
+        late=int(late),
     )
+
+
+async def find_headless(reader: Reader, after: str, limit: int) -> list[str]:
+    """Up to `limit` documents behind the id `after` whose trails have no head, in the order of their ids."""
+    rows = await reader.all(
+        """
+        SELECT DISTINCT document_id FROM audit a WHERE a.document_id > :after
+        AND NOT EXISTS (SELECT 1 FROM audit_head h WHERE h.document_id = a.document_id)
+        ORDER BY a.document_id LIMIT :limit
+        """,
+        after=after,
+        limit=limit,
+    )
+    return [row["document_id"] for row in rows]

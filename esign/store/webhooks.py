@@ -8,6 +8,7 @@ from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.webhook import Webhook
+from esign.store.damage import load_readable
 from esign.store.database import Reader, Row, Transaction
 from esign.store.documents import Place
 from esign.store.sql import dumps, insert, listed
@@ -32,7 +33,7 @@ async def get_many(reader: Reader, ids: Sequence[str]) -> dict[str, Webhook]:
     """Those that are still there, by id."""
     names, given = listed("id", ids)
     rows = await reader.all(f"SELECT * FROM webhook WHERE id IN {names}", **given)
-    return {row["id"]: load(row) for row in rows}
+    return {each.id: each for each in load_readable(reader, "webhook", rows, load)}
 
 
 async def find_page(
@@ -51,7 +52,7 @@ async def find_page(
         id=after.id if after else "",
         limit=limit,
     )
-    return [load(row) for row in rows]
+    return load_readable(reader, "webhook", rows, load)
 
 
 async def find_failing(reader: Reader, since: Instant) -> list[Webhook]:
@@ -60,7 +61,7 @@ async def find_failing(reader: Reader, since: Instant) -> list[Webhook]:
         "SELECT * FROM webhook WHERE enabled = 1 AND failing_since <= :since ORDER BY failing_since",
         since=since,
     )
-    return [load(row) for row in rows]
+    return load_readable(reader, "webhook", rows, load)
 
 
 async def find(reader: Reader, organisation_id: str, mode: Mode) -> list[Webhook]:
@@ -69,7 +70,7 @@ async def find(reader: Reader, organisation_id: str, mode: Mode) -> list[Webhook
         organisation_id=organisation_id,
         mode=mode.value,
     )
-    return [load(row) for row in rows]
+    return load_readable(reader, "webhook", rows, load)
 
 
 async def add(tx: Transaction, webhook: Webhook) -> None:

@@ -17,7 +17,9 @@ from starlette.requests import Request
 from starlette.types import Scope as AsgiScope
 
 from esign.core.apikey import ApiKey, Scope
+from esign.core.caller import Caller
 from esign.core.document import Actor, Origin
+from esign.core.user import Act
 from esign.runtime import Runtime
 from esign.store.database import Transaction
 from esign.web import auth
@@ -34,9 +36,10 @@ ARTICLES = frozenset(("a", "an", "the", "this"))
 class Endpoint:
     """Everything that is special about one endpoint; the pipeline and the description read nothing else.
 
-    `scope` None: any valid key; `policy` names a narrower rate policy; `errors` lists the codes besides those
-    that every endpoint has; `location` is a template filled in from the answer: `/api/v1/documents/{id}`, and
-    from the request's own path: `{path[id]}`;
+    `scope` None: any valid key whose maker may do `act` today; `act` None: every valid key, also a suspended one;
+    `policy` names a narrower rate policy; `errors` lists the codes besides those that every endpoint has;
+    `location` is a template filled in from the answer: `/api/v1/documents/{id}`, and from the request's own path:
+    `{path[id]}`;
     `test_only`: to a live key it does not exist;
     `deprecation`: it will go;
     `media` names what a handler may answer besides JSON, by returning a Response of its own; `called` is its name
@@ -50,6 +53,7 @@ class Endpoint:
     summary: str = ""
     tag: str = ""
     scope: Scope | None = None
+    act: Act | None = Act.READ
     public: bool = False
     success: int = 200
     idempotent: bool = False
@@ -145,6 +149,11 @@ class Call:
     @property
     def actor(self) -> Actor:
         return Actor("api_key", self.key.id, self.key.name)
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks, and from where, as the administrative audit log names them."""
+        return Caller(self.actor, self.origin)
 
     @property
     def origin(self) -> Origin:

@@ -17,7 +17,10 @@ from esign.web.security import API_HEADERS
 log = logging.getLogger("esign.web")
 
 CHALLENGE = 'Bearer realm="api"'
-FORMS = {"missing_api_key": CHALLENGE}  # every other 401 says what is wrong with the key
+FORMS = {
+    "missing_api_key": CHALLENGE,
+    "insufficient_scope": f'{CHALLENGE}, error="insufficient_scope"',  # RFC 6750 section 3.1
+}  # every other 401 says what is wrong with the key
 
 
 def answer(problem: Problem, request_id: str) -> Answer:

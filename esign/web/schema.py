@@ -195,9 +195,12 @@ def timestamp(text: str) -> Instant:
     raise refusal("format", "A time such as 2026-11-21T00:14:00Z.")
 
 
+WHOLE = re.compile("0|[1-9][0-9]{0,8}")
+
+
 def digits(text: object) -> object:
-    """A whole number as a query writes it: digits, nothing else."""
-    if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 10:
+    """A whole number as a query writes it: digits, nothing else, and no zero before another digit."""
+    if isinstance(text, str) and WHOLE.fullmatch(text):
         return int(text)
     raise refusal("type", "A whole number.")
 

@@ -82,6 +82,7 @@ class Site:
         key, text = await accounts.create_key(
             self.runtime.db,
             self.runtime.config,
+            self.runtime.vault,
             self.clock.now(),
             name="ci",
             mode=mode,

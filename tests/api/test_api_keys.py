@@ -5,6 +5,7 @@ import pytest
 from esign.actions import accounts
 from esign.core import apikey
 from esign.core.apikey import Scope
+from esign.core.caller import Caller
 from esign.core.document import Actor, Mode
 from esign.core.instant import DAY, rfc3339
 from tests.api.site import Site
@@ -29,7 +30,7 @@ async def test_a_key_shows_all_but_itself(site: Site) -> None:
         "hint": apikey.hint(key),
         "scopes": ["documents:read", "webhooks:read"],
         "createdAt": rfc3339(site.clock.now()),
-        "createdBy": {"kind": "system", "id": None, "name": "command line"},
+        "createdBy": {"kind": "system", "id": None, "name": "command line", "role": None},
         "expiresAt": rfc3339(site.clock.now() + 30 * DAY),
         "lastUsedAt": None,
         "lastUsedIp": None,
@@ -104,12 +105,14 @@ async def test_changes_of_keys_are_idempotent(site: Site) -> None:
 
 async def test_keys_of_another_mode_or_organisation_do_not_exist(site: Site) -> None:
     test_key, live = await site.new_key(mode=Mode.TEST), await own(site, site.key)
-    in_test = await own(site, test_key, listing=test_key)
-    shown = (await site.ok("GET", "/api-keys?limit=100", key=test_key))["data"]
-    assert {entry["mode"] for entry in shown} == {"test"}
-    for key, foreign in ((test_key, live["id"]), (site.key, in_test["id"]), (site.key, "key_x")):
-        for method, body in (("GET", None), ("PATCH", {"name": "mine"}), ("DELETE", None)):
-            assert (await site.ask(method, f"/api-keys/{foreign}", body, key=key)).code == "not_found"
+    in_test = (await site.ok("GET", "/account", key=test_key))["key"]
+    shown = (await site.ok("GET", "/api-keys?limit=100"))["data"]
+    assert {entry["mode"] for entry in shown} == {"live"}
+    for method, body in (("GET", None), ("PATCH", {"name": "mine"}), ("DELETE", None)):
+        for foreign in (in_test["id"], "key_x"):
+            assert (await site.ask(method, f"/api-keys/{foreign}", body)).code == "not_found"
+        refused = await site.ask(method, f"/api-keys/{live['id']}", body, key=test_key)
+        assert refused.code == "insufficient_scope"
     assert (await own(site, site.key))["revokedAt"] is None
 
 
@@ -125,12 +128,13 @@ async def test_a_key_made_by_a_member_says_so(site: Site) -> None:
     _, text = await accounts.create_key(
         site.runtime.db,
         site.runtime.config,
+        site.runtime.vault,
         site.clock.now(),
         name="web",
         mode=Mode.LIVE,
         scopes=frozenset({Scope.ALL}),
         expires_in_days=None,
-        created_by=maker,
+        caller=Caller(maker),
     )
     shown = await own(site, text)
-    assert shown["createdBy"] == {"kind": "member", "id": maker.id, "name": "Mira Okafor"}
+    assert shown["createdBy"] == {"kind": "member", "id": maker.id, "name": "Mira Okafor", "role": None}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from esign.actions import outbox
+from esign.core.apikey import Scope
 from esign.core.instant import DAY, MINUTE
 from esign.store import challenges
 from tests.api.site import ONE_PAGE, Site, a_request, b64, gather
@@ -301,19 +302,154 @@ async def test_who_was_corrected_begins_anew(site: Site) -> None:
     assert (await successor.enter(CODE)).status == 200
 
 
-@pytest.mark.parametrize("end", ["cancelled", "declined"])
-async def test_a_document_that_ended_asks_for_no_code_and_says_nothing_that_people_wrote(
-    site: Site, end: str
+STATES = ("draft turn", "open", "done", "completed", "declined", "expired", "cancelled")
+
+
+@pytest.mark.parametrize("method", ["email_code", "access_code"])
+@pytest.mark.parametrize("state", STATES)
+async def test_without_the_code_a_link_shows_neither_title_nor_names_in_any_state(
+    site: Site, state: str, method: str
 ) -> None:
-    other = site.signer()
-    document, person = await out(site, agreed(site), other)
-    if end == "cancelled":
-        await site.ok("POST", f"/documents/{document['id']}/cancel", {"reason": "a private reason"})
-    else:
+    """Not on the page, in its title, in the JSON of its script, in the names of files; nor how the document stands."""
+    make = mailed if method == "email_code" else agreed
+    guarded = {**make(site), "name": "Guarda Person"}
+    other = {**site.signer(), "name": "Otto Sampleman"}
+    people = [guarded, {**other, "order": 2 if state == "done" else 1}]
+    document, person = await out(site, *people, title="Strictly private", fileName="private.pdf")
+    if state in ("done", "completed"):
+        if method == "email_code":
+            await person.send_code()
+        code = await code_in(site, guarded["email"]) if method == "email_code" else CODE
+        await person.enter(code)
+        await person.sign()
+    path = f"/documents/{document['id']}"
+    if state == "draft turn":  # a link from before the order was another one
+        await site.runtime.db.write(
+            lambda tx: tx.run(
+                "UPDATE recipient SET status = 'created' WHERE id = :id", id=document["recipients"][0]["id"]
+            )
+        )
+    elif state == "completed":
+        await (await site.person(other["email"])).sign()
+        await site.sealed(document["id"])
+    elif state == "cancelled":
+        await site.ok("POST", f"{path}/cancel", {"reason": "a private reason"})
+    elif state == "declined":
         await (await site.person(other["email"])).decline("a private reason")
+    elif state == "expired":
+        site.clock.advance(days=31)
+        assert (await site.get(document["id"]))["status"] == "expired"
+    stranger = Person(site.session, person.link)
+    answers = [
+        await stranger.open(),
+        *[
+            await stranger.get(below)
+            for below in (
+                "?lang=de",
+                "/status",
+                "/pages/1.webp",
+                "/pages/1.json",
+                "/original.pdf",
+                "/sealed.pdf",
+            )
+        ],
+        await stranger.view(),
+        await stranger.complete({}),
+        await stranger.decline("no"),
+        await stranger.post("draft", {"since": 0, "values": {}}),
+        await stranger.post("renewal", {}),
+        await stranger.post("handoff", {"kind": "signature"}),
+        await stranger.post("letters", {"text": "A", "hand": "a"}),
+    ]
+    hidden = ("Strictly private", "private.pdf", "Guarda", "Sampleman", "a private reason", other["email"])
+    for answer in answers:
+        said = answer.content.decode("utf-8", "replace") + str(answer.headers)
+        assert [one for one in hidden if one in said] == [], said[:2000]
+    assert await stranger.state() == "code"
+    assert json.loads((await stranger.get("/status")).content) == {"state": "code"}
+
+
+async def test_the_code_opens_what_is_left_to_see_after_the_end(site: Site) -> None:
+    document, person = await out(site, agreed(site), title="Strictly private")
+    await site.ok("POST", f"/documents/{document['id']}/cancel", {"reason": "a private reason"})
+    assert (await person.enter(CODE)).body == {"state": "cancelled"}
     page = (await person.open()).content.decode()
-    assert f'data-state="{end}"' in page and "a private reason" not in page
-    assert (await person.enter(CODE)).code == "recipient_not_active"
+    assert "Strictly private" in page and "a private reason" in page
+
+
+async def test_the_page_of_the_code_names_the_organisation_and_not_the_member_who_sent_it(site: Site) -> None:
+    document, person = await out(site, agreed(site))
+    await site.runtime.db.write(
+        lambda tx: tx.run(
+            "UPDATE document SET created_by = :by WHERE id = :id",
+            by=json.dumps(
+                {"kind": "member", "id": "mem_1", "name": "Senta Sender", "email": "senta@example.test"}
+            ),
+            id=document["id"],
+        )
+    )
+    page = (await person.open()).content.decode()
+    assert "Northlight" in page and "senta" not in page.lower()
+    assert "mailto:office@northlight.example" in page
+
+
+# ---------- unblocking ----------
+
+
+async def unblock(site: Site, document: Any, **given: Any) -> Any:
+    rid = document["recipients"][0]["id"]
+    return await site.ask("POST", f"/documents/{document['id']}/recipients/{rid}/unblock", {}, **given)
+
+
+@pytest.mark.parametrize("tries", [5, 20])
+async def test_the_sender_unblocks_whoever_tried_an_access_code_too_often(site: Site, tries: int) -> None:
+    document, person = await out(site, agreed(site))
+    for number in range(tries):
+        await person.enter("wrong")
+        if number % 5 == 4 and number + 1 < tries:
+            site.clock.advance(minutes=15)
+    assert (await person.enter(CODE)).status in (409, 429)
+    answer = await unblock(site, document)
+    assert answer.body == {"recipientId": document["recipients"][0]["id"], "unblocked": True}
+    assert (await site.trail(document["id"]))[-1]["type"] == "recipient.unblocked"
+    assert (await unblock(site, document)).body["unblocked"] is False
+    assert (await site.trail(document["id"]))[-1]["data"] == {"method": "access_code"}
+    assert (await site.happened(document["id"])).count("recipient.unblocked") == 1
+    assert (await person.enter("wrong")).status == 400
+    assert (await person.enter(CODE)).status == 200
+
+
+async def test_the_sender_unblocks_whoever_had_all_codes_of_the_day(site: Site) -> None:
+    site.clock.at = (site.clock.now() // DAY + 1) * DAY
+    recipient = mailed(site)
+    document, person = await out(site, recipient)
+    for _ in range(10):
+        await person.send_code()
+        site.clock.advance(minutes=11)
+    await site.ok("POST", f"/documents/{document['id']}/cancel", {})
+    assert (await person.send_code()).code == "rate_limited"
+
+    async def idle() -> bool | None:
+        return await site.runtime.db.one("SELECT 1 FROM outbox WHERE state = 'pending'") is None or None
+
+    await until(idle, "the end of the queue")
+    mails = await outbox.list_mails(site.runtime.db, 1000)
+    codes = sum(recipient["email"] in m.recipient and m.subject.startswith("Your code") for m in mails)
+    assert (await unblock(site, document)).body["unblocked"] is True
+    assert (await person.send_code()).status == 200
+    assert (await person.enter(await code_in(site, recipient["email"], after=codes))).body == {
+        "state": "cancelled"
+    }
+
+
+async def test_only_who_may_send_unblocks_and_only_where_a_code_is_asked_for(site: Site) -> None:
+    document, _ = await out(site, agreed(site))
+    key = await site.new_key(*(set(Scope) - {Scope.ALL, Scope.DOCUMENTS_SEND}))
+    assert (await unblock(site, document, key=key)).code == "insufficient_scope"
+    plain, _ = await out(site, site.signer())
+    assert (await unblock(site, plain)).code == "recipient_not_active"
+    draft = await site.created(recipients=[agreed(site)])
+    assert (await unblock(site, draft)).code == "document_not_sent"
 
 
 # ---------- a code by mail ----------
@@ -527,11 +663,11 @@ async def test_four_roles_and_both_codes_are_sealed_and_what_they_showed_is_in_t
     printed = words(text_of(sealed))
     for said in (
         "Access code – passed",
-        "Code sent by e-mail – passed",
+        "Code kept on the server, not e-mailed – passed",
         "Access code – not used",  # the copy is only sent when this is printed
         "Wrong code",
         "Approved",
-        "Copy sent",
+        "Copy made",
     ):
         assert words(said) in printed, said
     trail = [

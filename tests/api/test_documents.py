@@ -77,6 +77,8 @@ async def test_the_smallest_body_makes_a_document_with_every_default(site: Site)
                 "remindersSent": 0,
                 "lastRemindedAt": None,
                 "delivery": {"status": "none", "at": None, "error": None},
+                "mail": "none",
+                "proof": None,
             }
         ],
     }

@@ -4,10 +4,13 @@ from typing import Any
 
 import pytest
 
+from esign.actions import outbox
 from esign.core.apikey import Scope
 from esign.core.instant import DAY, rfc3339
 from tests.api.site import ONE_PAGE, Answer, Site, a_request, b64
 from tests.journeys.api import a_pdf, until
+from tests.journeys.letters import part
+from tests.pdf.sealing import text_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -387,3 +390,65 @@ async def test_what_cannot_be_sent_at_once_is_not_stored(site: Site) -> None:
     assert (await site.ask("POST", "/documents", a_request(send=False), key=writer)).status == 201
     assert len(await site.runtime.db.all("SELECT id FROM document")) == len(before) + 1
     assert (await site.ask("POST", "/documents", a_request(send=True), headers=key)).status == 201
+
+
+async def test_another_address_for_a_document_that_is_out_needs_the_scope_to_send(site: Site) -> None:
+    """Whoever may only write must not make a sent document go to somebody else, whosever turn it is."""
+    writing = await site.new_key(*(set(Scope) - {Scope.ALL, Scope.DOCUMENTS_SEND}))
+    people = [site.signer(), site.signer(order=2), site.signer(role="cc")]
+    document = await site.sent(recipients=people)
+    await (await site.person(people[0]["email"])).view()
+    for recipient in document["recipients"]:
+        path = f"/documents/{document['id']}/recipients/{recipient['id']}"
+        for body in ({"email": "mallory@example.test"}, {"email": "mallory@example.test", "name": "Mallory"}):
+            refused = await site.ask("PATCH", path, body, key=writing)
+            assert refused.code == "insufficient_scope"
+            assert 'scope="documents:send"' in refused.headers["www-authenticate"]
+        same = await site.ok("PATCH", path, {"email": recipient["email"], "name": "New Name"}, key=writing)
+        assert (same["email"], same["name"]) == (recipient["email"], "New Name")
+    assert "recipient.corrected" in await site.happened(document["id"])
+    assert all(r["email"] != "mallory@example.test" for r in (await site.get(document["id"]))["recipients"])
+    draft = await site.created()
+    path = f"/documents/{draft['id']}/recipients/{draft['recipients'][0]['id']}"
+    assert (await site.ok("PATCH", path, {"email": "new@example.test"}, key=writing))["email"]
+    both = await site.new_key(Scope.DOCUMENTS_WRITE, Scope.DOCUMENTS_SEND)
+    path = f"/documents/{document['id']}/recipients/{document['recipients'][0]['id']}"
+    assert (await site.ok("PATCH", path, {"email": "right@example.test"}, key=both))["status"] == "sent"
+
+
+@pytest.mark.parametrize("again", ["invited", "reminded", "has another part"])
+async def test_the_address_before_is_told_in_its_language_and_not_told_the_new_one(
+    site: Site, again: str
+) -> None:
+    """Also where a reminder is still on its way, and where the address keeps another part in the document."""
+    wrong, right = (
+        site.signer(locale="de"),
+        f"johanna.{site.signer()['email'].partition('@')[0]}t@example.test",
+    )
+    people = [wrong, {**site.signer(role="cc"), "email": wrong["email"]}] if "part" in again else [wrong]
+    document = await site.sent(recipients=people, title="Lease of the barn")
+    path = f"/documents/{document['id']}/recipients/{document['recipients'][0]['id']}"
+
+    async def arrived() -> Any:
+        return (await site.get(document["id"]))["recipients"][0]["mail"] == "kept" or None
+
+    await until(arrived, "invitation")
+    if again == "reminded":
+        await site.ok("POST", f"/documents/{document['id']}/remind", {})
+    await site.ok("PATCH", path, {"email": right})
+
+    async def farewell() -> Any:
+        for mail in await outbox.list_mails(site.runtime.db, 1000):
+            if wrong["email"] in mail.recipient and "umgeleitet" in mail.subject:
+                return await outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+        return None
+
+    message = await until(farewell, "mail to the address before")
+    text = part(message, "plain")
+    assert "j•••t@example.test" in text and "johanna" not in text
+    await (await site.person(right)).sign()
+    if "part" not in again:
+        await site.sealed(document["id"])
+        printed = " ".join(text_of(await site.bytes_of(document["id"], "certificate")).split())
+        printed = printed.replace(" ", "")
+        assert f"{wrong['email']},now{right}" in printed

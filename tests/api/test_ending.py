@@ -155,7 +155,7 @@ async def test_a_deleted_draft_is_gone_and_says_so_once(site: Site) -> None:
     assert (await delete(site, document_id)).code == "not_found"
     (event,) = await happenings(site, document_id)
     assert event["type"] == "document.deleted" and event["sequence"] == 2
-    assert event["data"] == {"document": {"id": document_id, "externalId": "order-5"}}
+    assert event["data"] == {"document": {"id": document_id, "externalId": None}}
 
 
 async def test_a_document_that_is_out_is_not_deleted(site: Site) -> None:

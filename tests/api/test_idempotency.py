@@ -200,12 +200,15 @@ async def test_a_hundred_keys_by_fifty_at_once_make_a_hundred_documents(site: Si
     data = json.dumps(body).encode()
     found = await gather(*(one(number, turn) for turn in range(times) for number in keys))
     answers = [answer for answer in found if answer is not None]
-    assert {answer.code for answer in answers} == {"201", "idempotency_in_progress"}
+    # One key has a bounded number of files in the queue of the PDF workers; what is over it may be sent again.
+    assert {"201", "idempotency_in_progress"} <= {answer.code for answer in answers}
+    assert {answer.code for answer in answers} <= {"201", "idempotency_in_progress", "rate_limited"}
     assert {a.headers["retry-after"] for a in answers if a.status == 409} == {"1"}
+    assert all(int(a.headers["retry-after"]) >= 1 for a in answers if a.status == 429)
 
     async def settled(number: int) -> Answer | None:
         answer = await create(site, f"storm-{number}", body)
-        return answer if answer.status == 201 else None
+        return answer if "idempotent-replayed" in answer.headers else None
 
     replays = [await until(partial(settled, number), "answer") for number in keys]
     assert {answer.headers["idempotent-replayed"] for answer in replays} == {"true"}

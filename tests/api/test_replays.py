@@ -147,6 +147,16 @@ def at(
     return made
 
 
+async def coded_out(site: Site) -> str:
+    """A document that is out, its recipient asked for a code that was tried too often."""
+    signer = site.signer(authentication="access_code", accessCode="Blue-4711")
+    document = await site.sent(recipients=[signer])
+    person = await site.person(signer["email"])
+    for _ in range(5):
+        await person.enter("wrong")
+    return f"/documents/{document['id']}"
+
+
 MAKERS: dict[str, Callable[[Site], Awaitable[Request]]] = {
     "POST /documents": at("/documents", a_request()),
     "PATCH /documents/{id}": at(draft, {"title": "Another"}),
@@ -160,6 +170,9 @@ MAKERS: dict[str, Callable[[Site], Awaitable[Request]]] = {
     "PATCH /documents/{id}/recipients/{rid}": at(lambda site: recipient(site, draft), {"name": "Bo"}),
     "DELETE /documents/{id}/recipients/{rid}": at(lambda site: recipient(site, draft)),
     "POST /documents/{id}/recipients/{rid}/link": at(lambda site: recipient(site, out), {}, "/link"),
+    "POST /documents/{id}/recipients/{rid}/unblock": at(
+        lambda site: recipient(site, coded_out), {}, "/unblock"
+    ),
     "POST /templates": at("/templates", {"fileName": "a.pdf", "file": ONE_PAGE}),
     "PATCH /templates/{id}": at(template, {"title": "Another"}),
     "DELETE /templates/{id}": at(template),

@@ -1,6 +1,5 @@
 """Signing over HTTP, as the page's script does it, and everything that such requests must not be able to do."""
 
-import asyncio
 import base64
 import io
 import json
@@ -224,9 +223,7 @@ async def test_a_typed_name_is_shown_as_it_will_be_sealed_and_that_changes_nothi
 
 async def test_a_typed_name_that_cannot_be_drawn_now_can_be_tried_again(site: Site) -> None:
     class Failing:
-        typing = asyncio.Lock()
-
-        async def letters(self, *given: object) -> None:
+        async def letters(self, *given: object, **more: object) -> None:
             raise WorkerFailed("it took longer than 20 seconds")
 
     _, person = await sent(site)
@@ -433,9 +430,9 @@ class Correcting:
         (person,) = document["recipients"]
         self._path = f"/documents/{document['id']}/recipients/{person['id']}"
 
-    async def reencode(self, image: bytes) -> Picture:
+    async def reencode(self, image: bytes, **more: Any) -> Picture:
         await self._site.ok("PATCH", self._path, {"name": "Bo", "email": "bo@example.test"})
-        return await self._pdf.reencode(image)
+        return await self._pdf.reencode(image, **more)
 
 
 async def test_nobody_signs_for_whoever_took_their_place_meanwhile(site: Site) -> None:
@@ -520,7 +517,7 @@ async def test_a_refusal_ends_the_document_for_everybody(site: Site) -> None:
         assert (await complete(site, person)).code == "document_not_sent"
         assert (await post(site, person, "view", {})).body["error"]["currentStatus"] == "declined"
     entry = next(e for e in await site.trail(document["id"]) if e["type"] == "recipient.declined")
-    assert entry["detail"] == {"reason": "too dear\nand late"} and entry["data"] == {}
+    assert entry["detail"] == {"reason": "too dear\nand late"} and entry["data"] == {"link": "sender"}
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ async def test_the_secret_is_stored_encrypted_and_shown_again_only_by_a_replay(s
 
 
 async def test_every_event_of_the_contract_may_be_asked_for(site: Site) -> None:
-    assert len(ALL_EVENTS) == 18
+    assert len(ALL_EVENTS) == 19
     webhook = await site.ok("POST", "/webhooks", a_hook(events=list(ALL_EVENTS)))
     assert webhook["events"] == list(ALL_EVENTS)
     assert (await site.ok("POST", "/webhooks", a_hook(events=["*"])))["events"] == ["*"]

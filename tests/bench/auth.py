@@ -58,6 +58,7 @@ async def compare(runtime: Runtime) -> None:
     _, text = await accounts.create_key(
         runtime.db,
         runtime.config,
+        runtime.vault,
         runtime.clock.now(),
         name="bench",
         mode=Mode.LIVE,

@@ -284,6 +284,7 @@ OFFICE: dict[str, Walk] = {
     "office-outbox": at("/settings/outbox"),
     "office-usage": at("/settings/usage"),
     "office-events": at("/settings/events"),
+    "office-audit-log": at("/settings/audit"),
     "office-plan": at("/settings/plan"),
     "office-seal": seal,
     "office-server-seal": at("/server/seal"),

@@ -70,9 +70,9 @@ def test_a_document_is_followed_from_its_invitation_to_its_seal(
 ) -> None:
     document = sent(stage, title="Appointment of architect")
     page = visit.at(at(stage, document), storage_state=maren, excused=SAVED, **how)
-    expect(page.get_by_role("heading", name="Waiting for Ada Lovelace")).to_be_visible()
+    expect(page.get_by_role("heading", name="Not mailed to Ada Lovelace")).to_be_visible()
     page.get_by_role("button", name="Remind Ada Lovelace").click()
-    expect(page.locator(".toast")).to_have_text("The reminder is on its way.")
+    expect(page.locator(".toast")).to_contain_text("Not mailed: the reminder")
     expect(page.get_by_role("button", name="Remind Ada Lovelace")).to_have_count(0)
     stage.work("mail")
     page.wait_for_load_state()
@@ -144,7 +144,7 @@ def test_what_is_wrong_in_a_dialog_is_shown_on_its_page_with_what_was_typed(
     expect(page.get_by_label("Name")).to_have_value("Ada King")
     page.get_by_label("Email").fill("king@example.test")
     page.get_by_role("button", name="Save and invite again").click()
-    expect(page.get_by_role("heading", name="Waiting for Ada King")).to_be_visible()
+    expect(page.get_by_role("heading", name="Not mailed to Ada King")).to_be_visible()
     expect(page.get_by_text("Ada Lovelace → Ada King, ada@example.test → king@example.test")).to_be_visible()
 
 
@@ -175,7 +175,7 @@ def test_the_page_follows_what_happens_and_never_takes_what_was_typed(
     expect(page.get_by_text("Something happened meanwhile.")).to_be_visible()
     expect(page.get_by_label("Reason")).to_have_value("Half a sent")
     page.get_by_role("link", name="Show it").click()
-    expect(page.get_by_role("heading", name="Waiting for Bo Berg")).to_be_visible()
+    expect(page.get_by_role("heading", name="Not mailed to Bo Berg")).to_be_visible()
 
 
 def test_a_page_that_nobody_is_at_asks_nothing(visit: Visits, stage: Stage, maren: dict[str, Any]) -> None:
@@ -219,7 +219,7 @@ def test_everything_works_without_a_script(visit: Visits, stage: Stage, maren: d
     document = sent(stage)
     page = visit.at(at(stage, document), storage_state=maren, java_script_enabled=False)
     page.get_by_role("button", name="Remind Ada Lovelace").click()
-    expect(page.get_by_text("The reminder is on its way.")).to_be_visible()
+    expect(page.get_by_text("Not mailed: the reminder")).to_be_visible()
     menu(page, "Change the expiry date")
     expect(page.get_by_role("heading", name="Change the expiry date")).to_be_visible()
     page.get_by_role("button", name="Save the date").click()

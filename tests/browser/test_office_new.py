@@ -152,7 +152,7 @@ def test_from_a_file_to_a_document_that_is_sent(desk: Desk, shot: Shot, how: dic
     expect(page.get_by_text("Dear all, here it is.")).to_be_visible()
     shot(page, "review")
     clean(page)
-    page.get_by_role("button", name="Send document").click()
+    page.get_by_role("button", name="Send without mail").click()
     page.wait_for_url("**/documents/doc_*")
     [document] = desk.all()
     assert document["status"] == "sent"
@@ -508,7 +508,7 @@ def test_everything_works_without_a_script(desk: Desk) -> None:
     expect(page.get_by_text("Please fill this in.")).to_be_visible()
     page.locator("#title").fill("Plainly")
     page.get_by_role("button", name="Review without fields").click()
-    page.get_by_role("button", name="Send document").click()
+    page.get_by_role("button", name="Send without mail").click()
     page.wait_for_url("**/documents/doc_*")
     [document] = desk.all()
     assert (document["title"], document["status"]) == ("Plainly", "sent")

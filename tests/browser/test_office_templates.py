@@ -159,7 +159,7 @@ def test_it_is_edited_used_and_deleted_without_a_script(visit: Visits, stage: St
         page.get_by_label("Name", exact=True).nth(n).fill(f"Person {n}")
         page.get_by_label("Email", exact=True).nth(n).fill(f"p{n}@example.test")
     pressed(page, "Make a draft")
-    expect(page.get_by_role("button", name="Send document")).to_be_visible()
+    expect(page.get_by_role("button", name="Send without mail")).to_be_visible()
     page.goto(f"{stage.site.base}{path}/delete")
     pressed(page, "Delete template")
     expect(page.get_by_role("heading", name="Make your first template")).to_be_visible()

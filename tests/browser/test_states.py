@@ -198,6 +198,7 @@ def test_a_service_that_is_away_is_said_to_be_and_is_asked_again_until_it_is_don
         (Delivery.QUEUED, "A copy is on its way to"),
         (Delivery.ACCEPTED, "A copy went to"),
         (Delivery.FAILED, "We could not deliver your copy to"),
+        (Delivery.KEPT, "We could not deliver your copy to"),
     ],
 )
 def test_what_became_of_the_copy_is_told_as_it_is(visit: Visit, delivery: Delivery, words: str) -> None:

@@ -24,7 +24,7 @@ def test_trouble_with_a_mail_changes_no_status(status: Status, recipient_status:
     assert (failed.events[0].recipient_id, failed.events[0].data) == (recipient.id, {})
     assert failed.events[0].detail == {"reason": "550 no such user"}
 
-    taken = rules.delivered(failed.document, failed.document.recipients[0], LATER + 1)
+    taken = rules.delivered(failed.document, failed.document.recipients[0], Delivery.ACCEPTED, LATER + 1)
     assert taken.document.recipients[0] == replace(
         recipient, delivery=Delivery.ACCEPTED, delivery_at=LATER + 1, delivery_error=None
     )

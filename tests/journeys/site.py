@@ -8,12 +8,15 @@ from typing import Any
 
 import aiohttp
 
-from esign.actions import accounts, outbox
+from esign.actions import accounts, members, outbox
+from esign.actions.documents import Owner
 from esign.app import App, open_runtime, serving
 from esign.clock import Clock
 from esign.config import Config
 from esign.core.apikey import Scope
+from esign.core.caller import PROGRAM
 from esign.core.document import Mode
+from esign.core.member import MemberRole
 from esign.demo.journey import free_port
 from esign.jobs import worker
 from esign.runtime import Runtime
@@ -35,6 +38,14 @@ class Site:
     @property
     def base(self) -> str:
         return self.api.base
+
+    async def invite_owner(self, email: str, name: str) -> None:
+        """Invite an owner as the web application does for another one; no key does it."""
+        organisation = (await self.api.ok("GET", "/account"))["organisation"]["id"]
+        owner = Owner(organisation, Mode.LIVE)
+        await members.invite(
+            self.runtime, owner, email, name, MemberRole.OWNER, by=MemberRole.OWNER, caller=PROGRAM
+        )
 
     async def work(self, *kinds: str) -> int:
         """Work off what is due now; the number of attempts."""
@@ -72,6 +83,7 @@ async def new_key(runtime: Runtime, scopes: frozenset[Scope], mode: Mode) -> str
     _, text = await accounts.create_key(
         runtime.db,
         runtime.config,
+        runtime.vault,
         runtime.clock.now(),
         name="journeys",
         mode=mode,

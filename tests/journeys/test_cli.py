@@ -23,8 +23,11 @@ from esign.core.document import Mode
 from tests.journeys.api import Api, a_pdf, a_request, a_session, until
 from tests.journeys.conftest import Demonstration
 from tests.journeys.program import Program, Ran, configuration, esign, limited, meanwhile
+from tests.pdf.proofs import a_list, an_answer
+from tests.pdf.tails import Proofs, Way, a_store, facts, revision
+from tests.pki import NOW, an_authority
 
-DONE, FAILED, USAGE, SERVED, NEWER, STORAGE = 0, 1, 2, 3, 4, 70
+DONE, FAILED, USAGE, SERVED, NEWER, DAMAGED, STORAGE = 0, 1, 2, 3, 4, 65, 70
 
 KEY = re.compile(r"esk_(live|test)_[0-9A-Za-z]{36}\n")
 
@@ -60,6 +63,7 @@ def test_the_version_is_that_of_the_package() -> None:
         *("", "serve", "demo", "keys", "keys create", "keys list", "keys revoke"),
         *("users", "users create", "users list", "users reset-password", "users disable"),
         *("orgs", "orgs create", "orgs list", "orgs set-plan"),
+        *("clock", "clock show", "clock confirm"),
         *("verify", "verify-audit", "openapi"),
     ],
 )
@@ -67,7 +71,9 @@ def test_every_command_explains_itself(command: str) -> None:
     ran = esign(*command.split(), "--help")
     assert ran.code == DONE
     assert ran.out.startswith("Usage: ")
-    assert ("--config FILE" in ran.out) == (command not in ("", "demo", "keys", "users", "orgs", "openapi"))
+    assert ("--config FILE" in ran.out) == (
+        command not in ("", "demo", "keys", "users", "orgs", "clock", "openapi")
+    )
 
 
 @pytest.mark.parametrize("arguments", [["nothing"], ["serve", "--port", "1"], ["keys", "create"], ["verify"]])
@@ -152,6 +158,8 @@ def test_a_key_that_cannot_be_is_refused(config: Path, tmp_path: Path) -> None:
     assert_refused(
         esign(*create, "--name", "x", "--scope", "documents:eat"), USAGE, "documents:eat", "documents:read"
     )
+    admin = esign(*create, "--name", "x", "--test", "--scope", "account:admin")
+    assert_refused(admin, USAGE, "a test key never has account:admin")
     assert_refused(esign(*create, "--name", "x", "--expires-days", "0"), USAGE, "--expires-days")
     assert_refused(esign(*create, "--name", " "), USAGE, "--name")
     assert_refused(esign(*create, "--name", "a\nb"), USAGE, "--name")
@@ -302,6 +310,32 @@ def another_database(folder: Path) -> None:
     connection.close()
 
 
+def spoil_page(folder: Path) -> None:
+    with (folder / "esign.db").open("r+b") as file:
+        file.seek(4096 * 5)
+        file.write(b"\xff" * 4096)
+
+
+def lose_database(folder: Path) -> None:
+    (folder / "esign.db").unlink()
+
+
+def empty_database(folder: Path) -> None:
+    (folder / "esign.db").write_bytes(b"")
+
+
+def exchange_key(folder: Path) -> None:
+    (folder / "app.key").write_bytes(b"k" * 32)
+
+
+def exchange_key_of_older(folder: Path) -> None:
+    """A database that does not remember its key."""
+    exchange_key(folder)
+    with sqlite3.connect(folder / "esign.db") as connection:
+        connection.execute("DELETE FROM installation")
+    connection.close()
+
+
 def shorten_key(folder: Path) -> None:
     (folder / "app.key").write_bytes(b"short")
 
@@ -317,8 +351,13 @@ def forget_seal_key(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "code", "words"),
     [
-        (spoil_database, STORAGE, ("not a database", "data_dir")),
-        (another_database, STORAGE, ("another program", "data_dir")),
+        (spoil_database, DAMAGED, ("not a database", "data_dir")),
+        (another_database, DAMAGED, ("another program", "data_dir")),
+        (spoil_page, DAMAGED, ("damaged", "backup", ".recover")),
+        (lose_database, USAGE, ("esign.db is missing", "backup")),
+        (empty_database, USAGE, ("esign.db is empty", "backup")),
+        (exchange_key, USAGE, ("app.key is not the key", "nothing was changed")),
+        (exchange_key_of_older, USAGE, ("app.key is not the key", "nothing was changed")),
         (shorten_key, USAGE, ("app.key", "backup")),
         (lose_key, USAGE, ("app.key", "missing", "backup")),
         (forget_seal_key, USAGE, ("seal.key", "backup")),
@@ -409,12 +448,36 @@ def test_an_untouched_file_is_valid_and_a_tampered_one_is_not(demonstration: Dem
     assert (tampered.code, tampered.out.partition(":")[0]) == (FAILED, "NOT VALID")
 
 
+def test_a_page_that_no_table_lists_is_not_valid_and_proof_alone_is(
+    demonstration: Demonstration, tmp_path: Path
+) -> None:
+    sealed = demonstration.file("sealed.pdf").read_bytes()
+    known = facts(sealed)
+    lying = {known.content: b"<< /Length 0 >>\nstream\n\nendstream"}
+    authority = an_authority("Anybody")
+    store = a_store(
+        known, Proofs(authority.der, a_list(authority, NOW), an_answer(authority, authority, NOW))
+    )
+    for name, way, code in (("proof", Way(), DONE), ("page", Way(unlisted=lying, size=10), FAILED)):
+        path = tmp_path / f"{name}.pdf"
+        path.write_bytes(revision(known, store, way))
+        ran = esign("verify", "--config", demonstration.config, path)
+        assert ran.code == code, (name, ran.out)
+        assert "file is unchanged" not in ran.out
+    assert (
+        "Only proof was added"
+        in esign("verify", "--config", demonstration.config, tmp_path / "proof.pdf").out
+    )
+
+
 def test_the_verification_as_json_has_the_shape_of_the_contract(demonstration: Demonstration) -> None:
     ran = verify(demonstration, "sealed.pdf", "--json")
     told = json.loads(ran.out)
     assert ran.code == DONE
     assert set(told) == {
         "result",
+        "summary",
+        "unchanged",
         "sha256",
         "pageCount",
         "issuedHere",
@@ -426,6 +489,7 @@ def test_the_verification_as_json_has_the_shape_of_the_contract(demonstration: D
     [signature] = told["signatures"]
     assert set(signature) == {
         *("fieldName", "signerName", "signedAt", "intact", "valid", "trusted", "coverage", "modification"),
+        "additions",
         *("timestamp", "level", "levelAsked", "certificate", "reasons", "issuedHere", "revocation"),
     }
     assert (signature["coverage"], signature["modification"], signature["level"]) == (
@@ -483,7 +547,7 @@ def test_what_cannot_be_read_ends_with_2(demonstration: Demonstration, config: P
 def test_a_kept_mail_can_be_listed_and_read_with_its_link(demonstration: Demonstration) -> None:
     listed = esign("outbox", "--config", demonstration.config)
     lines = listed.out.splitlines()
-    assert (listed.code, len(lines)) == (DONE, 5)
+    assert (listed.code, len(lines)) == (DONE, 6)
     invitation = next(line for line in lines if "Please sign:" in line)
     read = esign("outbox", invitation.split()[0], "--config", demonstration.config)
     assert read.code == DONE
@@ -498,12 +562,12 @@ def test_a_mail_that_is_not_there_is_told(demonstration: Demonstration) -> None:
     assert_refused(ran, FAILED, "mail_none", "esign outbox")
 
 
-def test_a_mail_of_another_application_key_is_told(demonstration: Demonstration, tmp_path: Path) -> None:
+def test_no_command_works_with_another_application_key(demonstration: Demonstration, tmp_path: Path) -> None:
     copy = shutil.copytree(demonstration.folder, tmp_path / "copy")
     (copy / "data" / "app.key").write_bytes(bytes(32))
     config = copy / "esign.toml"
-    first = esign("outbox", "--config", config).out.split()[0]
-    assert_refused(esign("outbox", first, "--config", config), USAGE, "application key", "backup")
+    assert_refused(esign("outbox", "--config", config), USAGE, "app.key", "nothing was changed")
+    assert_refused(esign("verify-audit", "--config", config), USAGE, "app.key", "nothing was changed")
 
 
 # ---------- openapi ----------
@@ -526,3 +590,22 @@ async def test_the_server_serves_the_same_description_without_a_key(program: Pro
     ):
         assert answer.status == 200
         assert await answer.json() == printed
+
+
+# ---------- the clock ----------
+
+
+def test_where_no_server_ran_there_is_nothing_to_say_of_a_clock(config: Path) -> None:
+    ran = esign("clock", "show", "--config", config)
+    assert ran.code == DONE and "No server has run here yet." in ran.out
+    ran = esign("clock", "confirm", "--config", config)
+    assert (ran.code, ran.out) == (DONE, "") and "nothing to confirm" in ran.err
+
+
+def test_a_jump_is_shown_and_confirmed(tmp_path: Path, config: Path) -> None:
+    assert esign("keys", "list", "--config", config).code == DONE  # which makes the database
+    with sqlite3.connect(tmp_path / "data" / "esign.db") as database:
+        database.execute("INSERT INTO clock_mark VALUES (1, 1, 1, '', 1, 31536000000, NULL)")
+    database.close()
+    assert "the clock jumped 365 days ahead" in esign("clock", "show", "--config", config).out
+    assert "The server will go by 20" in esign("clock", "confirm", "--config", config).out

@@ -43,11 +43,16 @@ async def cancelled(api: Api, **changes: Any) -> str:
 
 async def asked(site: Site, email: str, *, shared: bool) -> Erasing:
     """As it stands after it was asked for and carried out."""
-    assert isinstance(site.runtime.clock, FakeClock)
-    site.runtime.clock.advance(milliseconds=1)
+    advance(site)
     await erasing.begin(site.runtime, await owner(site), email, shared, OWNER, Origin("127.0.0.1", None))
     await erase.tick(site.runtime)
     return (await erasing.recent(site.runtime, await owner(site)))[0]
+
+
+def advance(site: Site) -> None:
+    clock = site.runtime.clock.source
+    assert isinstance(clock, FakeClock)
+    clock.advance(milliseconds=1)
 
 
 async def there(api: Api, *ids: str) -> list[bool]:
@@ -241,3 +246,30 @@ async def test_mails_to_an_address_that_was_corrected_go_with_their_document(sit
     assert (await asked(site, BOB, shared=False)).erased == 1
     assert await site.runtime.db.all("SELECT recipient FROM kept_mail") == []
     assert "kept_mail" not in await mentions(site, ADA)
+
+
+async def test_the_reference_of_the_caller_goes_with_the_document(site: Site) -> None:
+    hook = {
+        "url": "http://127.0.0.1:65000/",
+        "events": ["document.deleted", "document.sent", "document.created"],
+    }
+    await site.api.ok("POST", "/webhooks", hook)
+    first, second = "case zq4711", "case zq4712"
+    document = await site.api.create(externalId=first)
+    await site.api.ok("PATCH", f"/documents/{document}", {"externalId": second}, idempotency_key="k")
+    await site.api.ok("POST", f"/documents/{document}/send", {})
+    await site.api.ok("POST", f"/documents/{document}/cancel")
+    assert {"document", "event"} <= await mentions(site, second)
+    await site.api.ok("DELETE", f"/documents/{document}", idempotency_key="d")
+    await site.work()
+    assert await mentions(site, first) == set() == await mentions(site, second)
+    told = await site.api.ok("GET", "/events")
+    assert "zq471" not in json.dumps(told)
+    [deleted] = [event for event in told["data"] if event["type"] == "document.deleted"]
+    assert deleted["data"] == {"document": {"id": document, "externalId": None}}
+    replayed = await site.api.call(
+        "PATCH", f"/documents/{document}", {"externalId": second}, idempotency_key="k"
+    )
+    assert b"zq471" not in replayed.content
+    found = await site.api.ok("GET", "/documents?q=zq471")
+    assert found["data"] == []

@@ -19,7 +19,7 @@ OWNER = "owner@example.test"
 @pytest.fixture
 async def hook(site: Site, receiver: Receiver) -> Any:
     """A webhook for every event whose receiver fails, and an owner who is told."""
-    await site.api.ok("POST", "/members", {"email": OWNER, "name": "Olga", "role": "owner"})
+    await site.invite_owner(OWNER, "Olga")
     await site.work("mail")
     receiver.always(500)
     return await site.api.webhook(receiver.url, "document.created")

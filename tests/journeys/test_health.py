@@ -1,13 +1,21 @@
 """`/healthz` and `/readyz`: for machines that watch, without a key and without secrets."""
 
 import json
+import re
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from esign.core.instant import HOUR
 from esign.jobs import worker
 from esign.mail.failure import TemporaryFailure
+from esign.store import database
+from esign.store.database import FILE, Transaction
 from tests.fakes import FakeClock, FakeMailbox
+from tests.journeys.api import until
 from tests.journeys.site import Site
 
 
@@ -17,6 +25,12 @@ async def ask(site: Site, path: str, **headers: str) -> tuple[int, Any]:
         assert answer.headers["Content-Type"] == "application/json"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
         return answer.status, json.loads(await answer.read())
+
+
+async def readiness(site: Site, *, warned: bool) -> Any:
+    """What `/readyz` says, once it warns or no longer does; asking writes."""
+    _, said = await ask(site, "/readyz")
+    return said if ("warnings" in said) is warned else None
 
 
 async def test_a_living_server_says_ok_and_nothing_more(site: Site) -> None:
@@ -74,10 +88,36 @@ async def test_a_mail_that_one_address_refuses_for_now_does_not(
     assert (await ask(site, "/readyz"))[0] == 200
 
 
+async def test_a_log_that_a_long_reader_keeps_growing_is_a_warning_until_it_ends(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "LARGE_LOG", 2**20)
+    monkeypatch.setattr(database, "CHECKPOINT_PAGES", 10)
+    monkeypatch.setattr(database, "TRUNCATE_SECONDS", 0)
+
+    async def write(tx: Transaction) -> None:
+        await tx.run("CREATE TABLE IF NOT EXISTS much (content BLOB) STRICT")
+        await tx.run("INSERT INTO much VALUES (zeroblob(4194304))")
+
+    with closing(sqlite3.connect(site.runtime.config.storage.data_dir / FILE, isolation_level=None)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        await site.runtime.db.write(write)
+        said = await until(lambda: readiness(site, warned=True), "warning")
+        (warning,) = said["warnings"]
+        assert said["status"] == "ok"
+        assert re.match(r"the log of the database has grown to \d+ MiB: for 0 minutes", warning)
+    await until(lambda: readiness(site, warned=False), "end of the warning")
+
+
 async def test_work_that_nobody_does_makes_a_server_unready(site: Site, clock: FakeClock) -> None:
     await site.api.sent()
-    clock.advance(minutes=5)
+    clock.advance(minutes=1)
     assert (await ask(site, "/readyz"))[0] == 200
-    clock.advance(minutes=6)
+    clock.advance(minutes=1)
+    status, said = await ask(site, "/readyz")
+    assert (status, said["checks"]["queue"]) == (503, "ok")
+    assert said["checks"]["mailer"] == "no mail left in the last minute, although some wait"
+    clock.advance(minutes=9)
     status, said = await ask(site, "/readyz")
     assert (status, said["checks"]["queue"]) == (503, "work is late")

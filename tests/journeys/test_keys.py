@@ -42,6 +42,7 @@ async def a_key(site: Site, name: str, days: int | None = None, mode: Mode = Mod
     key, text = await accounts.create_key(
         site.runtime.db,
         site.runtime.config,
+        site.runtime.vault,
         site.runtime.clock.now(),
         name=name,
         mode=mode,

@@ -1,31 +1,41 @@
 """`esign users`, `esign orgs` and the link of the first start: how people come to sign in without any page."""
 
+import os
+import pty
 import re
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
 
 import aiohttp
 import pytest
 
 from tests.journeys.api import until
-from tests.journeys.program import Program, Ran, esign, meanwhile
+from tests.journeys.program import Program, Ran, configuration, esign, meanwhile
 
 DONE, FAILED, USAGE = 0, 1, 2
 PASSWORD = "copper kettle under nine maples"
 NEW = "seven violet tractors hum"
-SETUP = re.compile(r"within 30 minutes, set it up at (http://\S+/set-up/[\w-]{43})")
+LINK = re.compile(r"http://\S+/set-up/[\w-]{43}")
+TOLD = "within 30 minutes, open the link that stands in"
 
 
 async def ask(program: Program, *arguments: str) -> Ran:
     return await meanwhile(*arguments, "--config", program.config)
 
 
-async def links(program: Program, count: int) -> list[str]:
-    """Every link that was printed, once there are so many."""
+async def setup_link(program: Program, before: str = "") -> str:
+    """The link of this start, once it stands in its file."""
+    file = program.config.parent / "data" / "setup-link"
 
-    async def printed() -> list[str] | None:
-        found = SETUP.findall(program.said)
-        return found if len(found) == count else None
+    async def written() -> str | None:
+        text = file.read_text().strip() if file.exists() else before
+        return text if text != before else None
 
-    return await until(printed, "printed link")
+    found = await until(written, "link of the first start")
+    assert LINK.fullmatch(found) and file.stat().st_mode & 0o777 == 0o600
+    return found
 
 
 async def send(address: str, **form: str) -> tuple[int, str]:
@@ -50,23 +60,52 @@ async def create(program: Program, role: str, *more: str) -> str:
     return ran.out.strip()
 
 
-async def test_the_first_start_prints_a_link_that_makes_the_owner_and_later_starts_none(
-    program: Program,
-) -> None:
-    [first] = await links(program, 1)
+async def test_the_link_of_the_first_start_makes_the_owner_and_stands_in_no_log(program: Program) -> None:
+    first = await setup_link(program)
     await program.stop()
     await program.start()
-    _, second = await links(program, 2)
-    assert first != second
+    second = await setup_link(program, first)
     given = {"organisation": "Northlight", "timeZone": "Europe/Berlin", "name": "Ada", "email": "a@b.test"}
     assert (await send(first, **given, password=PASSWORD))[0] == 404
     assert await send(second, **given, password=PASSWORD) == (200, f"{program.base}/server/address")
+    assert not (program.config.parent / "data" / "setup-link").exists(), "it was used"
     await program.stop()
     await program.start()
     assert await sign_in(program, "a@b.test") == "/documents"
     await program.stop()
-    assert len(SETUP.findall(program.said)) == 2
-    assert second.rpartition("/")[2] not in re.sub(SETUP, "", program.said), "the log masks it"
+    assert program.said.count(TOLD) == 2 and "setup-link" in program.said
+    for link in (first, second):
+        assert link.rpartition("/")[2] not in program.said
+
+
+async def test_a_file_of_an_earlier_start_goes_where_there_is_an_owner(program: Program) -> None:
+    await send(await create(program, "owner"), name="Orla", password=PASSWORD)
+    await program.stop()
+    (program.config.parent / "data" / "setup-link").write_text("http://old.example.test/set-up/x")
+    await program.start()
+    await program.stop()
+    assert not (program.config.parent / "data" / "setup-link").exists()
+
+
+def test_at_a_terminal_the_link_is_shown_and_written_nowhere(tmp_path: Path) -> None:
+    config = configuration(tmp_path)
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "esign", "serve", "--config", str(config)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs,
+    ) as served:  # fmt: skip
+        os.close(theirs)
+        said = b""
+        try:
+            while not LINK.search(said.decode("utf-8", "replace")):
+                said += os.read(ours, 4096)
+            assert not list(tmp_path.rglob("setup-link"))
+        finally:
+            served.terminate()
+            with suppress(OSError):
+                while os.read(ours, 4096):
+                    pass
+    os.close(ours)
 
 
 async def test_people_are_made_listed_disabled_and_let_in_again(program: Program) -> None:

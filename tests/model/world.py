@@ -27,6 +27,7 @@ from esign.core.instant import rfc3339
 from esign.demo.journey import free_port
 from esign.jobs import expire, remind, worker
 from esign.pdf.order import Sealed, SealOrder
+from esign.pdf.turn import Turn
 from esign.pdf.workers import WorkerFailed, Workers
 from esign.runtime import Runtime
 from esign.store import events, links
@@ -48,10 +49,10 @@ class Press(Workers):
 
     broken = False
 
-    async def seal(self, order: SealOrder, credential: Credential) -> Sealed:
+    async def seal(self, order: SealOrder, credential: Credential, turn: Turn | None = None) -> Sealed:
         if self.broken:
             raise WorkerFailed("the token with the seal key does not answer")
-        return await super().seal(order, credential)
+        return await super().seal(order, credential, turn)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ async def test_only_the_document_itself_is_erased(
     for table in ("recipient", "link", "document_blob", "outbox", "event"):
         rows = await db.all(f"SELECT document_id FROM {table}")
         left = {row["document_id"] for row in rows}
-        assert left == ({stays.id, gone.id} if table == "event" else {stays.id}), table
+        assert left - {None} == ({stays.id, gone.id} if table == "event" else {stays.id}), table
     assert await documents.get(db, stays.id) == stays
     assert await events.trail(db, stays.id) == before
     assert [mail.message_id for mail in await mails.newest(db, 9)] == [
@@ -96,7 +96,7 @@ async def test_one_event_is_left_and_only_its_deliveries(
     document = await cancelled(db, vault)
     assert len(await deliveries.pending(db, webhook.id)) == 4
     await delete(db, vault, document)
-    (row,) = await db.all("SELECT body FROM event")
+    (row,) = await db.all("SELECT body FROM event WHERE document_id IS NOT NULL")
     event = json.loads(row["body"])
     assert (event["type"], event["sequence"]) == ("document.deleted", 5)
     assert event["data"] == {"document": {"id": document.id, "externalId": None}}

@@ -13,8 +13,10 @@ import pytest
 import esign.store
 from esign.core.document import Mode, Status
 from esign.core.listing import Listing, Sort, Span
+from esign.core.member import Member, MemberRole, MemberStatus
 from esign.store import (
     accounts,
+    audit_log,
     blobs,
     challenges,
     deliveries,
@@ -44,6 +46,9 @@ from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps
 
 AFTER = Place(NOW, "doc_1")
+MEMBER = Member(
+    "mem_1", ORGANISATION, "ada@example.test", "Ada", MemberRole.ADMIN, MemberStatus.ACTIVE, NOW, "usr_1"
+)
 MAIL = Place(NOW, "7")
 SORT = re.compile(r"USE TEMP B-TREE FOR (ORDER|RIGHT PART OF ORDER|LAST .*OF ORDER) BY")
 
@@ -144,11 +149,25 @@ async def test_a_page_is_cut_before_its_documents_are_read(db: Database) -> None
 # ---------- every other list ----------
 
 WANTED = events.Wanted(ORGANISATION, Mode.LIVE)
+LOGGED, LOG_PLACE = audit_log.Wanted(ORGANISATION), Place(NOW, "7")
 LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "accounts.keys_of": lambda tx: accounts.keys_of(tx, ORGANISATION),
     "accounts.find_keys": lambda tx: accounts.find_keys(tx, ORGANISATION, Mode.LIVE, 25, AFTER),
+    "accounts.find_active_keys_of": lambda tx: accounts.find_active_keys_of(tx, MEMBER, NOW),
     "accounts.find_expiring_keys": lambda tx: accounts.find_expiring_keys(tx, NOW, NOW + 1),
     "accounts.find_unused_keys": lambda tx: accounts.find_unused_keys(tx, NOW, NOW + 1),
+    "audit_log.find_page": lambda tx: audit_log.find_page(tx, LOGGED, 25, LOG_PLACE),
+    "audit_log.find_page of a type": lambda tx: audit_log.find_page(
+        tx, replace(LOGGED, type="member.signed_in"), 25, LOG_PLACE
+    ),
+    "audit_log.find_page of an actor": lambda tx: audit_log.find_page(
+        tx, replace(LOGGED, actor_id="mem_1"), 25, LOG_PLACE
+    ),
+    "audit_log.find_page of both": lambda tx: audit_log.find_page(
+        tx, replace(LOGGED, type="member.signed_in", actor_id="mem_1"), 25, LOG_PLACE
+    ),
+    "audit_log.prune_failures": lambda tx: audit_log.prune_failures(tx, NOW, 500),
+    "audit_log.prune_browsers": lambda tx: audit_log.prune_browsers(tx, NOW, 500),
     "blobs.prune": lambda tx: blobs.prune(tx, NOW, 16),
     "challenges.prune": lambda tx: challenges.prune(tx, NOW, 500),
     "deliveries.attempts": lambda tx: deliveries.attempts(tx, 1),
@@ -185,6 +204,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "mails.prune": lambda tx: mails.prune(tx, NOW, 500),
     "members.find": lambda tx: members.find(tx, ORGANISATION, 25, AFTER),
     "outbox.find_due": lambda tx: outbox.find_due(tx, "mail", NOW, 25),
+    "outbox.find_urgent": lambda tx: outbox.find_urgent(tx, "mail", NOW, 25, 1),
     "accounts.organisations_of": lambda tx: accounts.organisations_of(tx, "usr_1"),
     "members.of_user": lambda tx: members.of_user(tx, "usr_1"),
     "sessions.find": lambda tx: sessions.find(tx, "usr_1", NOW, 51),
@@ -207,11 +227,14 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "webhooks.find": lambda tx: webhooks.find(tx, ORGANISATION, Mode.LIVE),
 }
 SHORT = {
+    "outcomes.record": "it writes; what it answers are the few entries that it made",
     "authorities.known": "the settings have ten at most",
     "accounts.organisations": "an installation has a handful",
     "erasings.unfinished": "a handful, along an index that holds no others",
     "members.administrators": "an organisation has a handful, and is asked for rarely",
     "outbox.pending": "for tests alone",
+    "trails.find_headless": "once, after the upgrade of a database from before trails had heads",
+    "outbox.find_due_seals": "a walk through the few organisations with waiting seals; see test_outbox",
     "users.everybody": "for the command line alone",
     "deliveries.find_due": "a walk through the few webhooks, each with its own place in an index; see test_deliveries",
     "deliveries.pending": "for tests alone",
@@ -230,7 +253,7 @@ def lists() -> Iterator[str]:
         for name, function in vars(store).items():
             if inspect.iscoroutinefunction(function) and function.__module__ == store.__name__:
                 answer = str(inspect.signature(function).return_annotation)
-                if name[0] != "_" and (answer.startswith(("list[", "dict[")) or name == "prune"):
+                if name[0] != "_" and (answer.startswith(("list[", "dict[")) or name.startswith("prune")):
                     yield f"{module.name}.{name}"
 
 

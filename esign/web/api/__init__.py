@@ -13,11 +13,13 @@ import orjson
 from starlette.responses import Response
 
 from esign.core.apikey import Scope
+from esign.core.user import Act
 from esign.web import openapi
 from esign.web.api import (
     account,
     act_replies,
     api_keys,
+    audit_log,
     audit_replies,
     deliveries,
     documents,
@@ -271,6 +273,17 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         idempotent=True,
         policy="send",
         errors=("document_not_sent", "recipient_not_active", "recipient_already_completed"),
+    ),
+    Endpoint(
+        "POST",
+        f"{V1}/documents/{{id}}/recipients/{{rid}}/unblock",
+        recipients.unblock,
+        recipients.present_unblocked,
+        summary="Unblock a recipient",
+        tag="Recipients",
+        scope=Scope.DOCUMENTS_SEND,
+        idempotent=True,
+        errors=("document_not_sent", "recipient_not_active"),
     ),
     Endpoint(
         "GET",
@@ -533,6 +546,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         summary="Revoke the API key of this request",
         called="revokeCurrentApiKey",
         tag="API keys",
+        act=None,
         idempotent=True,
     ),
     Endpoint(
@@ -577,6 +591,17 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "GET",
+        f"{V1}/audit",
+        audit_log.find,
+        audit_log.present_page,
+        summary="List the audit log",
+        called="listAuditLog",
+        tag="Account",
+        scope=Scope.ACCOUNT_ADMIN,
+        errors=("invalid_cursor",),
+    ),
+    Endpoint(
+        "GET",
         f"{V1}/members",
         members.find,
         members.present_page,
@@ -607,7 +632,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         tag="Members",
         scope=Scope.ACCOUNT_ADMIN,
         idempotent=True,
-        errors=("last_owner",),
     ),
     Endpoint(
         "DELETE",
@@ -618,7 +642,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         tag="Members",
         scope=Scope.ACCOUNT_ADMIN,
         idempotent=True,
-        errors=("last_owner",),
     ),
     Endpoint(
         "POST",
@@ -640,6 +663,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         summary="List the mails of test mode",
         called="listTestMessages",
         tag="Test mode",
+        act=Act.WORK,
         errors=("invalid_cursor",),
         test_only=True,
     ),
@@ -650,6 +674,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         replies.present,
         summary="Simulate a recipient",
         tag="Test mode",
+        act=Act.WORK,
         idempotent=True,
         errors=(
             "document_not_sent",

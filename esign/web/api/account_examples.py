@@ -20,7 +20,12 @@ API_KEY: Json = {
     "hint": "esk_live_ab12…wxyz",
     "scopes": ["documents:read", "documents:write"],
     "createdAt": CREATED,
-    "createdBy": {"kind": "system", "id": None, "name": "command line"},
+    "createdBy": {
+        "kind": "member",
+        "id": "mem_01kzsz0a1b2c3d4e5f6g7h8j9k",
+        "name": "Mira Okafor",
+        "role": "admin",
+    },
     "expiresAt": None,
     "lastUsedAt": SENT,
     "lastUsedIp": "203.0.113.7",
@@ -63,6 +68,8 @@ ACCOUNT: Json = {
 VERIFY: Json = {"file": PDF}
 VERIFICATION: Json = {
     "result": "valid",
+    "summary": "The file is unchanged since it was signed.",
+    "unchanged": True,
     "sha256": SEALED,
     "pageCount": 3,
     "issuedHere": True,
@@ -80,6 +87,7 @@ VERIFICATION: Json = {
             "revocation": "not_checked",
             "coverage": "entire_file",
             "modification": "none",
+            "additions": [],
             "timestamp": None,
             "level": "B-B",
             "levelAsked": "B-B",
@@ -127,4 +135,25 @@ INVITE: Json = {"email": "tomas@fernhill.example", "name": "Tomas Berg", "role":
 CHANGE_MEMBER: Json = {"role": "admin"}
 MEMBER: Json = {"id": "mem_01kzsz0a1b2c3d4e5f6g7h8j9k", **INVITE, "status": "invited", "createdAt": CREATED}
 MEMBERS: Json = {"data": [MEMBER], "hasMore": False, "nextCursor": None}
-REMOVED_MEMBER: Json = {"id": MEMBER["id"]}
+REMOVED_MEMBER: Json = {"id": MEMBER["id"], "revokedApiKeys": [KEY_ID]}
+LOG_ENTRY: Json = {
+    "seq": 42,
+    "at": "2026-11-20T16:40:02.113Z",
+    "type": "member.changed",
+    "organisationId": "org_01kzsz0a1b2c3d4e5f6g7h8j9k",
+    "actor": {
+        "kind": "member",
+        "id": "mem_01kzsz0a1b2c3d4e5f6g7h8j9k",
+        "name": "Mira Okafor",
+        "email": "mira@example.com",
+    },
+    "ip": "198.51.100.7",
+    "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
+    "data": {"memberId": "mem_01kzsz0a1b2c3d4e5f6g7h8j9m", "role": {"from": "member", "to": "admin"}},
+    "detail": {"name": "Ben Ash", "email": "ben@example.com"},
+    "salt": "00112233445566778899aabbccddeeff",
+    "personalHash": "5df6e0e2761359d30a8275058e299fcc0381534545f55cf43e41983f5d4c9456",
+    "prevHash": "2c624232cdd221771294dfbb310aca000a0df6ac8b66b696d90ef06fdefb64a3",
+    "hash": "8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4",
+}
+AUDIT_LOG: Json = {"data": [LOG_ENTRY], "hasMore": True, "nextCursor": "c2VlIHRoZSBuZXh0IHBhZ2U"}

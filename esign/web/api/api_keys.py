@@ -6,7 +6,6 @@ from pydantic import ConfigDict, Field
 
 from esign.actions import keys as actions
 from esign.core.apikey import ApiKey
-from esign.core.document import Actor
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
@@ -22,11 +21,12 @@ class RenameKey(Patch):
 
 
 class KeyMakerReply(Reply):
-    """Who made a key; the command line is the installation itself."""
+    """Who made a key, and with which role it acts; the command line is the installation itself."""
 
     kind: Literal["member", "system"]
     id: str | None
     name: str
+    role: Literal["owner", "admin", "member", "viewer"] | None
 
 
 class ApiKeyReply(Reply):
@@ -75,17 +75,19 @@ async def read(call: Call) -> ApiKey:
 async def rename(call: Call, body: RenameKey) -> ApiKey:
     """Give a key another name; scopes and expiry are fixed at creation."""
     name = body.name if body.model_fields_set else None
-    return await actions.rename(call.runtime, owner_of(call), call.path["id"], name, call.keep)
+    return await actions.rename(
+        call.runtime, owner_of(call), call.path["id"], name, call.keep, caller=call.caller
+    )
 
 
 async def revoke(call: Call, body: Empty) -> str:
     """End a key from its next request on; the key stays in the list."""
-    return await actions.revoke(call.runtime, owner_of(call), call.path["id"], call.keep)
+    return await actions.revoke(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.caller)
 
 
 async def revoke_current(call: Call, body: Empty) -> str:
     """End the very key of this request."""
-    return await actions.revoke(call.runtime, owner_of(call), call.key.id, call.keep)
+    return await actions.revoke(call.runtime, owner_of(call), call.key.id, call.keep, caller=call.caller)
 
 
 def present(key: ApiKey) -> ApiKeyReply:
@@ -96,7 +98,7 @@ def present(key: ApiKey) -> ApiKeyReply:
         hint=key.hint,
         scopes=sorted(key.scopes),
         created_at=key.created_at,
-        created_by=present_maker(key.created_by),
+        created_by=present_maker(key),
         expires_at=key.expires_at,
         last_used_at=key.last_used_at,
         last_used_ip=key.last_used_ip,
@@ -104,8 +106,14 @@ def present(key: ApiKey) -> ApiKeyReply:
     )
 
 
-def present_maker(maker: Actor) -> KeyMakerReply:
-    return KeyMakerReply(kind=maker.kind, id=maker.id, name=maker.name or "")  # type: ignore[arg-type]  # one of the two
+def present_maker(key: ApiKey) -> KeyMakerReply:
+    maker, role = key.created_by, key.maker_role
+    return KeyMakerReply(
+        kind=maker.kind,  # type: ignore[arg-type]  # one of the two
+        id=maker.id,
+        name=maker.name or "",
+        role=role.value if role else None,
+    )
 
 
 def present_page(found: dict[str, Any]) -> ApiKeyPage:

@@ -4,10 +4,19 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict
 
-from esign.core.document import Document, Recipient, Reminders, Seal
+from esign.core.document import Delivery, Document, Recipient, Reminders, Seal
 from esign.web.api import examples, field_replies
 from esign.web.api.field_replies import AnyFieldReply
 from esign.web.schema import Moment, Reply
+
+MAILS = {
+    Delivery.NONE: "none",
+    Delivery.QUEUED: "waiting",
+    Delivery.ACCEPTED: "sent",
+    Delivery.FAILED: "failed",
+    Delivery.KEPT: "kept",
+}
+DELIVERIES = {Delivery.KEPT: "none"}  # its values are fixed, and no mail server accepted anything
 
 
 class DocumentCreated(Reply):
@@ -21,6 +30,14 @@ class DeliveryReply(Reply):
     status: Literal["none", "queued", "accepted", "failed"]
     at: Moment | None
     error: str | None
+
+
+class ProofReply(Reply):
+    """What a recipient has shown of who they are, and how the link and the code reached them."""
+
+    method: Literal["link", "email_code", "access_code"]
+    link: Literal["email", "sender", "test"] | None
+    code: Literal["email", "sender", "test"] | None
 
 
 class RecipientSummary(Reply):
@@ -42,6 +59,8 @@ class RecipientSummary(Reply):
     reminders_sent: int
     last_reminded_at: Moment | None
     delivery: DeliveryReply
+    mail: Literal["none", "waiting", "sent", "failed", "kept"]
+    proof: ProofReply | None
 
 
 class RecipientReply(RecipientSummary):
@@ -273,6 +292,19 @@ def of_recipient(recipient: Recipient) -> dict[str, Any]:
         "role": recipient.role.value,
         "status": recipient.status.value,
         "delivery": DeliveryReply.model_construct(
-            status=recipient.delivery.value, at=recipient.delivery_at, error=recipient.delivery_error
+            status=DELIVERIES.get(recipient.delivery, recipient.delivery.value),
+            at=recipient.delivery_at,
+            error=recipient.delivery_error,
         ),
+        "mail": MAILS[recipient.delivery],
+        "proof": present_proof(recipient),
     }
+
+
+def present_proof(recipient: Recipient) -> ProofReply | None:
+    """None before anybody came by a link of theirs."""
+    if recipient.viewed_at is None and recipient.completed_at is None and recipient.declined_at is None:
+        return None
+    return ProofReply.model_construct(
+        method=recipient.authentication, link=recipient.link, code=recipient.code
+    )

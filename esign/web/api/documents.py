@@ -18,6 +18,7 @@ from esign.core.apikey import Scope
 from esign.core.document import Document, Reminders
 from esign.core.editing import title_from
 from esign.core.errors import Problem
+from esign.core.strict_base64 import require_canonical
 from esign.store.documents import Place
 from esign.web import downloads
 from esign.web.api.document_requests import (
@@ -84,7 +85,9 @@ async def decode(text: str, limit_mib: int) -> bytes:
 
     def strict() -> bytes:
         bare = DATA_URL.sub("", text, count=1) if text.lstrip()[:5].lower() == "data:" else text
-        return pybase64.b64decode("".join(bare.split()), validate=True)
+        bare = "".join(bare.split())
+        require_canonical(bare)
+        return pybase64.b64decode(bare, validate=True)
 
     if len(text) > limit_mib * 2**20 * 3 // 2:
         raise Problem("file_too_large", f"The file is larger than {limit_mib} MiB.")

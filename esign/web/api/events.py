@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 
+from esign.core.admin_audit import RECORDED
 from esign.core.webhook import PUBLISHED, TEST
 from esign.web.api import examples, webhook_examples
 from esign.web.schema import Moment, Reply
@@ -101,6 +102,39 @@ class TemplateEvent(Reply):
     data: TemplateData
 
 
+class RecordedActor(Reply):
+    kind: Literal["member", "api_key", "system", "anonymous"]
+    id: str | None
+
+
+class RecordedEntry(Reply):
+    """Which act, by whose id, and the hash of the entry; names and details are in `GET /audit` alone."""
+
+    seq: int
+    at: Moment
+    type: str
+    actor: RecordedActor
+    hash: str
+
+
+class RecordedData(Reply):
+    entry: RecordedEntry
+
+
+class RecordedEvent(Reply):
+    """An entry of the administrative audit log. It is sent to live webhooks, whichever mode the act was about."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [webhook_examples.RECORDED_EVENT]})
+
+    id: str
+    type: Literal["audit.recorded"]
+    timestamp: Moment
+    api_version: Literal["v1"]
+    mode: Literal["live"]
+    sequence: None
+    data: RecordedData
+
+
 class DeletedDocument(Reply):
     id: str
     external_id: str | None
@@ -137,7 +171,7 @@ class TestEvent(Reply):
 
 
 AnyEvent = Annotated[
-    DocumentEvent | RecipientEvent | DeletedEvent | TemplateEvent | TestEvent,
+    DocumentEvent | RecipientEvent | DeletedEvent | TemplateEvent | RecordedEvent | TestEvent,
     PlainSerializer(lambda event: event),  # it is written as it was stored, not taken apart again
 ]
 
@@ -154,5 +188,6 @@ BODIES: Mapping[str, type[BaseModel]] = {
 } | {
     **{name: TemplateEvent for name in PUBLISHED if name.startswith("template.")},
     "document.deleted": DeletedEvent,
+    RECORDED: RecordedEvent,
     TEST: TestEvent,
 }

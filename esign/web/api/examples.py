@@ -80,6 +80,8 @@ SUMMARY_OF_RECIPIENT: Json = {
     "remindersSent": 0,
     "lastRemindedAt": None,
     "delivery": {"status": "accepted", "at": SENT, "error": None},
+    "mail": "sent",
+    "proof": {"method": "link", "link": "email", "code": None},
 }
 SUMMARY: Json = {
     "id": DOCUMENT_ID,
@@ -318,6 +320,7 @@ REMINDED: Json = {
 }
 DUPLICATE: Json = {"title": "Garden contract, second season"}
 ISSUE_LINK: Json = {"ttlHours": 2}
+UNBLOCKED: Json = {"recipientId": RECIPIENT_ID, "unblocked": True}
 ISSUED_LINK: Json = {
     "recipientId": RECIPIENT_ID,
     "url": "https://sign.example.com/s/kq3v8m2rt7xdkq3v8m2rt7xdkq3v8m2rt7xdkq3v8m2",

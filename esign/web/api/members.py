@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from esign.actions import members as actions
-from esign.core.member import Member, MemberRole
+from esign.actions.members import Removal
+from esign.core.member import BY_KEY, Member, MemberRole
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
@@ -54,6 +55,7 @@ class MemberDeleted(Reply):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.REMOVED_MEMBER]})
 
     id: str
+    revoked_api_keys: list[str]
 
 
 async def find(call: Call, query: Paging) -> dict[str, Any]:
@@ -65,22 +67,33 @@ async def find(call: Call, query: Paging) -> dict[str, Any]:
 
 
 async def invite(call: Call, body: InviteMember) -> Member:
-    """Invite somebody by mail; they are `invited` until they have joined."""
+    """Invite somebody by mail; they are `invited` until they have joined. Owners are made in the web application."""
     role = MemberRole(body.role)
-    return await actions.invite(call.runtime, owner_of(call), body.email, body.name, role, call.keep)
-
-
-async def change(call: Call, body: ChangeMember) -> Member:
-    """Change the name or the role of a member."""
-    role = MemberRole(body.role) if "role" in body.model_fields_set else None
-    return await actions.change(
-        call.runtime, owner_of(call), call.path["id"], body.name or None, role, call.keep
+    return await actions.invite(
+        call.runtime, owner_of(call), body.email, body.name, role, call.keep, by=BY_KEY, caller=call.caller
     )
 
 
-async def remove(call: Call, body: Empty) -> str:
-    """Remove a member; what they made stays."""
-    return await actions.remove(call.runtime, owner_of(call), call.path["id"], call.keep)
+async def change(call: Call, body: ChangeMember) -> Member:
+    """Change the name or the role of a member; owners are changed only in the web application, by owners."""
+    role = MemberRole(body.role) if "role" in body.model_fields_set else None
+    return await actions.change(
+        call.runtime,
+        owner_of(call),
+        call.path["id"],
+        body.name or None,
+        role,
+        call.keep,
+        by=BY_KEY,
+        caller=call.caller,
+    )
+
+
+async def remove(call: Call, body: Empty) -> Removal:
+    """Remove a member who is not an owner; their documents stay, the API keys they made are revoked."""
+    return await actions.remove(
+        call.runtime, owner_of(call), call.path["id"], call.keep, by=BY_KEY, caller=call.caller
+    )
 
 
 def present(member: Member) -> MemberReply:
@@ -102,5 +115,5 @@ def present_page(found: dict[str, Any]) -> MemberPage:
     )
 
 
-def present_removed(member_id: str) -> MemberDeleted:
-    return MemberDeleted(id=member_id)
+def present_removed(removal: Removal) -> MemberDeleted:
+    return MemberDeleted(id=removal.id, revoked_api_keys=[key.id for key in removal.keys])

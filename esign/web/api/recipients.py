@@ -3,12 +3,14 @@
 from pydantic import ConfigDict
 
 from esign.actions import editing as actions
-from esign.actions import links
+from esign.actions import links, unblocking
 from esign.actions.editing import Asking
 from esign.actions.links import Issued
+from esign.actions.unblocking import Unblocked
+from esign.core.apikey import Scope
 from esign.core.document import Recipient
 from esign.web.api import examples
-from esign.web.api.document_requests import IssueLink, RecipientInput
+from esign.web.api.document_requests import Empty, IssueLink, RecipientInput
 from esign.web.api.documents import owner_of
 from esign.web.api.edit_requests import RecipientChange, checking
 from esign.web.endpoint import Call
@@ -29,6 +31,13 @@ class LinkReply(Reply):
     expires_at: Moment
 
 
+class UnblockedReply(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.UNBLOCKED]})
+
+    recipient_id: str
+    unblocked: bool
+
+
 def asking(call: Call) -> Asking:
     return Asking(owner_of(call), call.path["id"], call.actor, call.origin, call.if_match)
 
@@ -42,17 +51,30 @@ async def add(call: Call, body: RecipientInput) -> Recipient:
 
 async def change(call: Call, body: RecipientChange) -> Recipient:
     """Change a recipient of a draft; while the document is out, correct the address or the name of one
-    who has not finished, who is then asked anew by a new link."""
+    who has not finished, who is then asked anew by a new link. Another address needs `documents:send` as well;
+    the one before is told by mail that the document was redirected."""
     members = body.members(call.runtime.clock.now(), call.runtime.vault)
     check = checking(call.runtime.config.limits.fields)
     return await actions.change_recipient(
-        call.runtime, asking(call), call.path["rid"], members, check, call.keep
+        call.runtime,
+        asking(call),
+        call.path["rid"],
+        members,
+        check,
+        call.keep,
+        require_send=lambda: call.require(Scope.DOCUMENTS_SEND),
     )
 
 
 async def link(call: Call, body: IssueLink) -> Issued:
     """A signing link to hand over in person; who gets it is who signs, so every one is in the audit trail."""
     return await links.issue(call.runtime, asking(call), call.path["rid"], body.ttl_hours, call.keep)
+
+
+async def unblock(call: Call, body: Empty) -> Unblocked:
+    """Let a recipient try again whose code was entered, or sent, too often. An access code stays the same; a mailed
+    one is asked for anew."""
+    return await unblocking.unblock(call.runtime, asking(call), call.path["rid"], call.keep)
 
 
 async def remove(call: Call) -> str:
@@ -62,6 +84,10 @@ async def remove(call: Call) -> str:
 
 def present_link(issued: Issued) -> LinkReply:
     return LinkReply(recipient_id=issued.recipient_id, url=issued.url, expires_at=issued.expires_at)
+
+
+def present_unblocked(found: Unblocked) -> UnblockedReply:
+    return UnblockedReply(recipient_id=found.recipient_id, unblocked=found.unblocked)
 
 
 def present_deleted(recipient_id: str) -> RecipientDeleted:

@@ -121,7 +121,9 @@ def changed_roles(
 
 async def delete(call: Call) -> Template:
     """Delete a template; documents made from it are unaffected."""
-    return await actions.delete(call.runtime, owner_of(call), call.path["id"], call.keep, call.if_match)
+    return await actions.delete(
+        call.runtime, owner_of(call), call.path["id"], call.keep, call.if_match, caller=call.caller
+    )
 
 
 async def use(call: Call, body: UseTemplate) -> Document:

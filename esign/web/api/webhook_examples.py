@@ -18,6 +18,23 @@ TEST_EVENT: Json = {
     "sequence": None,
     "data": {"webhookId": WEBHOOK_ID},
 }
+RECORDED_EVENT: Json = {
+    **EVENT,
+    "id": "evt_01kzt0v8q3f6n8q0s2t4v6w8x1",
+    "type": "audit.recorded",
+    "timestamp": "2026-11-20T16:40:02.113Z",
+    "mode": "live",
+    "sequence": None,
+    "data": {
+        "entry": {
+            "seq": 42,
+            "at": "2026-11-20T16:40:02.113Z",
+            "type": "api_key.created",
+            "actor": {"kind": "member", "id": "mem_01kzsz0a1b2c3d4e5f6g7h8j9k"},
+            "hash": "8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4",
+        }
+    },
+}
 DELIVERY_ID = "dlv_01kzt0v8q3h0s2t4v6w8x0y2z4"
 TESTED: Json = {"eventId": TEST_EVENT["id"], "deliveryId": DELIVERY_ID}
 DELIVERY: Json = {

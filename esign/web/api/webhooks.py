@@ -103,7 +103,13 @@ class Deleted(Reply):
 async def create(call: Call, body: CreateWebhook) -> tuple[Webhook, str]:
     """Register an address for events; the secret is shown this once."""
     return await actions.create(
-        call.runtime, owner_of(call), body.url, tuple(body.events), body.description or None, call.keep
+        call.runtime,
+        owner_of(call),
+        body.url,
+        tuple(body.events),
+        body.description or None,
+        call.keep,
+        caller=call.caller,
     )
 
 
@@ -128,19 +134,21 @@ async def change(call: Call, body: ChangeWebhook) -> Webhook:
         given["description"] = given["description"] or None
     enabled = body.enabled if "enabled" in body.model_fields_set else None
     return await actions.change(
-        call.runtime, owner_of(call), call.path["id"], Changes(given, enabled), call.keep
+        call.runtime, owner_of(call), call.path["id"], Changes(given, enabled), call.keep, caller=call.caller
     )
 
 
 async def rotate_secret(call: Call, body: RotateSecret) -> Rotated:
     """Give a webhook a new secret; for a while the previous one signs every delivery too."""
     hours = call.runtime.config.limits.rotation_hours if body.grace_hours is None else body.grace_hours
-    return await actions.rotate(call.runtime, owner_of(call), call.path["id"], hours, call.keep)
+    return await actions.rotate(
+        call.runtime, owner_of(call), call.path["id"], hours, call.keep, caller=call.caller
+    )
 
 
 async def delete(call: Call) -> str:
     """Delete a webhook; its pending deliveries are dropped."""
-    return await actions.delete(call.runtime, owner_of(call), call.path["id"], call.keep)
+    return await actions.delete(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.caller)
 
 
 def present(webhook: Webhook) -> WebhookReply:

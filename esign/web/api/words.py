@@ -59,7 +59,8 @@ PARAMETERS: Mapping[str, str] = {
     "id": "The id of the {noun}.",
     "rid": "The id of the {noun}.",
     "did": "The id of the {noun}.",
-    "variant": "`original`: the bytes as uploaded. `sealed`: signed pages and certificate pages under one seal. "
+    "variant": "`original`: the bytes as uploaded, or, where `file.removed` names `foreign data`, as normalised. "
+    "`sealed`: signed pages and certificate pages under one seal. "
     "`certificate`: the certificate pages alone, sealed too.",
     "limit": "How many entries at most on this page.",
     "cursor": "`nextCursor` of the page before; it belongs to the same filters and order.",
@@ -73,6 +74,9 @@ MEMBERS: Mapping[str, str] = {
     "data": "The entries of this page.",
     "UsageReply.data": "One entry for each day, oldest first.",
     "PagesReply.data": "Every page of the file, in order.",
+    "UnblockedReply.unblocked": "False where the recipient could try already, and nothing changed.",
+    "organisationId": "The organisation whose log it is.",
+    "RecordedData.entry": "The new entry; `GET /audit` has the whole of it.",
     # documents
     "status": "How far it has come.",
     "mode": "`test` for everything made with a test key; it has no legal effect.",
@@ -81,11 +85,12 @@ MEMBERS: Mapping[str, str] = {
     "file": "The PDF in base64 (RFC 4648, padded). Line breaks and the prefix `data:application/pdf;base64,` are fine.",
     "DocumentReply.file": "What had to be done to the file before it could be sealed.",
     "DocumentSummary.file": "What had to be done to the file before it could be sealed.",
-    "fileSha256": "SHA-256 of the bytes as uploaded, in hexadecimal.",
+    "fileSha256": "SHA-256 of what `files/original` serves, in hexadecimal: the bytes as uploaded, or, where "
+    "`file.removed` names `foreign data`, as normalised.",
     "repaired": "Whether damage in the file was mended.",
     "removed": "What was dropped from the file or drawn into its pages, as it could act, change its look or be untrue: "
     "`restrictions`, `scripts`, `actions`, `attachments`, `multimedia`, `XFA form`, `form fields`, `annotations`, "
-    "`layer states`, `alternate images`, `metadata`, `conformance claims`; more may follow.",
+    "`layer states`, `alternate images`, `metadata`, `conformance claims`, `foreign data`; more may follow.",
     "recipients": "Who takes part, each with a link of their own.",
     "CreateDocument.recipients": "Who takes part, 0 to 50; without any it is a draft that cannot be sent yet.",
     "EditDocument.recipients": "The whole list anew: entries with `id` stay who they are and keep what they leave out; "
@@ -179,9 +184,17 @@ MEMBERS: Mapping[str, str] = {
     "ActingRecipient.completedAt": "When the recipient signed or approved.",
     "declinedAt": "When the recipient declined.",
     "declineReason": "Why, in the words of the recipient.",
-    "remindersSent": "How many reminders went out, by themselves or by hand.",
-    "lastRemindedAt": "When the last reminder went out.",
+    "remindersSent": "How many reminders were made, by themselves or by hand; `mail` says whether the last has left.",
+    "lastRemindedAt": "When the last reminder was made.",
     "delivery": "What became of the last mail to this recipient.",
+    "DeliveryReply.status": "`accepted`: a mail server took it. `none` also for a mail that was kept on this server.",
+    "mail": "Where the last mail to this recipient stands: `waiting` to leave, `sent` once a mail server took it, "
+    "`failed` when it refused the address, `kept` on this server and mailed to nobody, `none` before there is one.",
+    "proof": "What the recipient has shown of who they are; null before they came by a link.",
+    "ProofReply.method": "What was asked for.",
+    "ProofReply.link": "How the link reached them that they acted with last: in an `email` that a mail server took, by "
+    "the `sender`, who was given it (or from the mails kept on this server), in a `test`; null: not recorded.",
+    "ProofReply.code": "How the code reached them, in the same words; null where none was mailed or nothing recorded.",
     "DeliveryReply.error": "What the mail server answered when it refused.",
     "DeliveryReply.at": "When the mail came to this state.",
     # fields
@@ -229,8 +242,8 @@ MEMBERS: Mapping[str, str] = {
     "TemplateRoleSummary.key": "The name of the role for programs, once in the template.",
     # webhooks
     "CreateWebhook.url": "Where events are posted; https unless this installation allows otherwise.",
-    "CreateWebhook.events": "The names of the events, or `[\"*\"]` for every one, also those of later versions.",
-    "events": "The names of the events it is told of; `*` is every one.",
+    "CreateWebhook.events": "The names of the events, or `[\"*\"]` for all but `audit.recorded`.",
+    "events": "The names of the events it is told of; `*` is every one but `audit.recorded`.",
     "enabled": "Whether it is told of new events.",
     "description": "A note of your own.",
     "disabledAt": "When it was switched off.",
@@ -288,7 +301,15 @@ MEMBERS: Mapping[str, str] = {
     "hash": "SHA-256 of `prevHash`, of the public part and of `personalHash`: the chain.",
     # keys and account
     "hint": "The first and last characters of the key, to know it by.",
-    "scopes": "What the key may do; `*` is everything.",
+    "scopes": (
+        "What the key was made for; `*` is everything. Of this it may do what the present role of its maker allows,"
+        " and a test key nothing of `account:admin`."
+    ),
+    "KeyMakerReply.role": (
+        "The present role of the member, which bounds what the key may do; null for the command line, and where the"
+        " member was removed or disabled: then the key does nothing."
+    ),
+    "revokedApiKeys": "The keys that the member had made.",
     "lastUsedAt": "When it was last used, to the minute.",
     "lastUsedIp": "From where it was last used.",
     "revokedAt": "When it was ended; null while it works.",
@@ -351,6 +372,8 @@ MEMBERS: Mapping[str, str] = {
     "picture": "A drawn or uploaded signature as a data URL (PNG, JPEG or WebP); by default a line.",
     # verification
     "result": "The verdict on the whole file: its worst signature decides.",
+    "VerificationReply.summary": "The verdict in words: unchanged, or what was added, or what is wrong.",
+    "unchanged": "Whether every byte of the file is as it was signed; false where anything was added.",
     "issuedHere": "Whether this installation has sealed it.",
     "revocation": "Whether its certificate was revoked, by the proofs in the file: it counts as of the proved time.",
     "documentTimestamps": "Time stamps over the whole file, the oldest first; one that is damaged is a doubt.",
@@ -369,6 +392,7 @@ MEMBERS: Mapping[str, str] = {
     "trusted": "Whether its certificate leads to an authority that is trusted here.",
     "coverage": "How much of the file the signature covers.",
     "modification": "What was changed after signing.",
+    "additions": "The proof that was added after signing, where nothing else was.",
     "SignatureVerdictReply.timestamp": "What a time-stamp authority says; null without one.",
     "TimestampReply.time": "The time that was confirmed.",
     "authority": "The time-stamp authority.",
@@ -377,7 +401,7 @@ MEMBERS: Mapping[str, str] = {
     "serialNumber": "In hexadecimal.",
     "notBefore": "From when the certificate counts.",
     "notAfter": "Until when the certificate counts.",
-    "reasons": "What is wrong or unsure, in words.",
+    "reasons": "What is wrong or unsure, and what was added, in words.",
 }  # fmt: skip
 
 EVENTS: Mapping[str, str] = {
@@ -398,6 +422,7 @@ EVENTS: Mapping[str, str] = {
     "template.created": "A template was made.",
     "template.updated": "A template was changed.",
     "template.deleted": "A template was deleted.",
+    "audit.recorded": "Something was entered in the administrative audit log.",
     "webhook.test": "Sent by the call that tests a webhook, whatever it is subscribed to.",
 }
 

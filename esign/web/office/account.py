@@ -6,7 +6,7 @@ from esign.actions import device, sessions, users
 from esign.core.errors import Problem
 from esign.web.office.arrivals import Named, chosen
 from esign.web.office.call import Call
-from esign.web.office.door import WRONG_PASSWORD
+from esign.web.office.door import confirm
 from esign.web.office.forms import EMPTY, Wrong, checked
 
 SHOWN = 50  # browsers besides this one; whoever has more signs all of them out
@@ -35,28 +35,32 @@ async def rename(call: Call) -> Response:
 
 
 async def change_password(call: Call) -> Response:
-    """Every other browser is signed out, and so is a link for a new password that was asked for before."""
-    user, ip, current = call.signed.user, call.origin.ip, call.form.get("current", "")
-    if not current:
-        raise Wrong({"current": EMPTY})
-    call.tries.count("confirm", user.id, ip)
-    call.cookie = await sessions.confirm(call.runtime, call.signed, current)
-    if call.cookie is None:
-        raise Wrong({"current": WRONG_PASSWORD})
-    call.tries.forgive("confirm", user.id, ip)
+    """Change the password; the form brings the current one and, of somebody with a second factor, a code.
+
+    Every other browser is signed out, and so is a link for a new password that was asked for before.
+    """
+    user = call.signed.user
+    asked = ("current", "code") if user.totp is not None else ("current",)
+    if empty := {name: EMPTY for name in asked if not call.form.get(name, "").strip()}:
+        raise Wrong(empty)
+    # First the new password: a code works once, and is not to be used up for one that is refused.
     password = await chosen(call, (user.email, user.name), with_totp=user.totp is not None)
-    await users.change_password(call.runtime, user, password, call.signed.session.id)
+    code = call.form["code"] if user.totp is not None else None
+    call.cookie = await confirm(call, call.form["current"], code, ("current", "code"))
+    await users.change_password(call.runtime, user, password, call.signed.session.id, origin=call.origin)
     return call.go("/account", "password-changed")
 
 
 async def end(call: Call) -> Response:
     """Another browser is signed out; raises `not_found` for those of others, and for this one."""
     signed, wanted = call.signed, call.path["id"]
-    if wanted == signed.session.id or not await sessions.end(call.runtime, signed.user.id, wanted):
+    if wanted == signed.session.id or not await sessions.end(
+        call.runtime, signed.user.id, wanted, call.origin
+    ):
         raise Problem("not_found")
     return call.go("/account", "session-ended")
 
 
 async def end_others(call: Call) -> Response:
-    await sessions.end_others(call.runtime, call.signed)
+    await sessions.end_others(call.runtime, call.signed, call.origin)
     return call.go("/account", "sessions-ended")

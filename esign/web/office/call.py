@@ -12,13 +12,16 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from esign.actions.documents import Owner
+from esign.actions.relay import Outage
 from esign.actions.sessions import Signed
+from esign.core.caller import Caller
 from esign.core.document import Actor, Mode, Origin
 from esign.core.user import Act, Session, may
 from esign.entropy import new_token
 from esign.runtime import Runtime
 from esign.web.body import Incoming
 from esign.web.multipart import SentFile
+from esign.web.office import devices
 from esign.web.office.tries import Tries
 from esign.web.office.words import COUNTED, DONE, Times, said
 from esign.web.pages import Pages
@@ -35,9 +38,12 @@ REFERRER = "same-origin"  # with less, browsers call the origin of a form that i
 
 @dataclass(slots=True)
 class Call:
-    """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one.
+    """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one, and `browser` the
+    token by which the browser of a complete sign-in is known from now on.
 
-    `incoming` is a body that brings files; `attention`: how many documents need some; `places`: the pages that there
+    `known_to` is the address of an account that has just signed in, which knows this browser from now on.
+    `incoming` is a body that brings files; `attention`: how many documents need some; `outage`: why no mail
+    leaves; `places`: the pages that there
     are; `packing`: the places of archives that are under way.
     """
 
@@ -52,7 +58,10 @@ class Call:
     incoming: Incoming | None = None
     wrong: Mapping[str, str] = field(default_factory=dict)
     cookie: str | None = None
+    known_to: str | None = None
+    browser: str | None = None
     attention: int = 0
+    outage: Outage | None = None
     places: frozenset[str] = frozenset()
     packing: Uploads = field(default_factory=Uploads)
 
@@ -87,6 +96,15 @@ class Call:
         """The parameters in the address."""
         return self.request.path_params
 
+    def device(self, email: str) -> str | None:
+        """The name of this browser, where it signed in to that account before."""
+        return devices.recognise(self.request, self.runtime.config, self.runtime.vault, email)
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks, and from where, as the administrative audit log names them."""
+        return Caller(self.actor, self.origin)
+
     @property
     def origin(self) -> Origin:
         found: Origin = self.request.scope["esign.origin"]
@@ -100,19 +118,25 @@ class Call:
             "person": person,
             "may": {act.value for act in Act if person and may(person.member.role, act)},
             "test": person is not None and person.session.mode is Mode.TEST,
+            "clock_in_doubt": person is not None
+            and may(person.member.role, Act.OWN)
+            and self.runtime.clock.doubt is not None,
             "test_only": self.runtime.config.server.environment == "test",
             "csrf": mac(self.runtime, self.session) if self.session else None,
             "stands": self.place if person else None,
             "given": {name: text for name, text in self.form.items() if not name.startswith(SECRETS)},
             "wrong": self.wrong,
             "first_wrong": next(iter(self.wrong), None),
-            "done": said(self.request.query_params),
+            "done": said(self.request.query_params, mails=self.outage is None),
+            "outage": self.outage,
             "here": self.request.url.path,
             "places": self.places,
             "attention": self.attention,
             "form_name": new_token(),
             "base_url": base,
             "initials": initials,
+            "full": person is not None and self.runtime.room.is_short(),
+            "damaged": len(self.runtime.db.damage.entries()) if person else 0,
             "elsewhere": person.elsewhere if person else (),
             "times": Times(person.organisation.time_zone if person else "UTC", self.runtime.clock.now()),
         }

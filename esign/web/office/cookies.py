@@ -6,9 +6,11 @@ from starlette.responses import Response
 from esign.config import Config
 from esign.core.instant import SECOND
 from esign.core.user import ABSOLUTE
+from esign.store.audit_log import REMEMBERED
 from esign.web.signing.cookies import is_secure, name
 
 PLAIN = "esign"
+BROWSER = "esign-b"  # knows a browser again whose session has ended; it opens nothing
 
 
 def find(request: Request, config: Config) -> str | None:
@@ -20,6 +22,22 @@ def give(answer: Response, config: Config, token: str) -> None:
         name(config, PLAIN),
         token,
         max_age=ABSOLUTE // SECOND,
+        path="/",
+        secure=is_secure(config),
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def find_browser(request: Request, config: Config) -> str | None:
+    return request.cookies.get(name(config, BROWSER))
+
+
+def give_browser(answer: Response, config: Config, token: str) -> None:
+    answer.set_cookie(
+        name(config, BROWSER),
+        token,
+        max_age=REMEMBERED // SECOND,
         path="/",
         secure=is_secure(config),
         httponly=True,

@@ -16,6 +16,11 @@ def end_of(text: str, zone: str) -> Instant:
     return instant_of(datetime.combine(date.fromisoformat(text) + timedelta(days=1), time()), zone)
 
 
+def begin_of(text: str, zone: str) -> Instant:
+    """When a day such as `2026-11-22` begins; ValueError for what is none."""
+    return instant_of(datetime.combine(date.fromisoformat(text), time()), zone)
+
+
 def moment_of(text: str, zone: str) -> Instant:
     """The moment that a field for date and time holds, such as `2026-11-22T05:35`; ValueError for what is none."""
     local = datetime.fromisoformat(text)

@@ -26,6 +26,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "template.updated": "Changed",
         "template.deleted": "Deleted",
     },
+    "Administration": {
+        "audit.recorded": "An entry in the audit log",
+    },
 }
 
 CHOSEN = "some"
@@ -35,7 +38,7 @@ PRESETS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
         "The file can be fetched at once.",
         ("document.completed",),
     ),
-    "all": ("Everything", "Also events that later versions add.", ("*",)),
+    "all": ("Everything", "Of documents and templates, also those that later versions add.", ("*",)),
 }
 
 

@@ -40,7 +40,9 @@ async def enable(call: Call) -> Response:
         raise Problem("invalid_request")
     if not code.strip():
         raise Wrong({"code": EMPTY})
-    codes = await factors.enable(call.runtime, call.signed.user, secret, code, keep=call.signed.session.id)
+    codes = await factors.enable(
+        call.runtime, call.signed.user, secret, code, keep=call.signed.session.id, origin=call.origin
+    )
     if codes is None:
         raise Wrong({"code": WRONG_CODE})
     return call.page("codes", codes=codes, new=True)
@@ -49,11 +51,15 @@ async def enable(call: Call) -> Response:
 async def renew(call: Call) -> Response:
     if call.signed.user.totp is None:
         raise Problem("not_found")
-    return call.page("codes", codes=await factors.renew_recovery(call.runtime, call.signed.user), new=False)
+    return call.page(
+        "codes",
+        codes=await factors.renew_recovery(call.runtime, call.signed.user, origin=call.origin),
+        new=False,
+    )
 
 
 async def disable(call: Call) -> Response:
-    await factors.disable(call.runtime, call.signed.user, keep=call.signed.session.id)
+    await factors.disable(call.runtime, call.signed.user, keep=call.signed.session.id, origin=call.origin)
     return call.go("/account", "factor-off")
 
 

@@ -36,7 +36,7 @@ async def read(request: Request, limit: int = LIMIT, most: int = FIELDS) -> dict
     incoming = Incoming(request.scope, request.receive)
     if incoming.media.partition(b";")[0].strip().lower() != MEDIA:
         raise Problem("unsupported_media_type", "Send the form of the page.")
-    raw = await incoming.read(limit, unhindered)
+    raw = await incoming.read(limit)
     try:
         pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, max_num_fields=most, errors="strict")
     except ValueError:
@@ -49,12 +49,8 @@ async def read(request: Request, limit: int = LIMIT, most: int = FIELDS) -> dict
 
 async def read_files(incoming: Incoming, limit: int, place: Place) -> Form:
     """The fields and the files of a form, in a place among the uploads if it is large."""
-    raw = await incoming.read(limit, place.take)
+    raw = await incoming.read(limit, place)
     return await apart(raw, multipart.parse, incoming.media, raw)
-
-
-async def unhindered() -> None:
-    """Bodies of this size need no place among the uploads."""
 
 
 def checked(model: type[M], form: Mapping[str, str]) -> M:

@@ -7,6 +7,7 @@ import orjson
 from starlette.responses import Response
 
 from esign.actions import deliveries
+from esign.core.admin_audit import ACTS
 from esign.core.instant import parse
 from esign.store.events import Wanted
 from esign.web.office import events, paging
@@ -41,6 +42,8 @@ async def show(call: Call) -> Response:
 def row(body: Mapping[str, Any]) -> dict[str, Any]:
     """What the list shows of an event: of a document that is gone only its id is known."""
     about = body["data"].get("document") or body["data"].get("template") or {}
+    if entry := body["data"].get("entry"):  # of the audit log, which has no title
+        about = {"title": ACTS.get(entry["type"], entry["type"])}
     return {
         "id": body["id"],
         "at": parse(body["timestamp"]),

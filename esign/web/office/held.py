@@ -9,7 +9,7 @@ from esign.web.schema import Schema
 from esign.web.validation import check
 
 HELD = "held"  # the field that carries it from one page to the next
-UNHELD = (CSRF, "password", "current")  # passwords are typed once more where they are asked for
+UNHELD = (CSRF, "password", "current", "code-again")  # secrets are typed once more where they are asked for
 DAMAGED = "The form could not be kept. Go back, and send it once more."
 FORBIDDEN = 403
 

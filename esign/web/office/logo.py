@@ -20,7 +20,7 @@ async def put(call: Call) -> Response:
     if len(call.files) != 1:
         raise Wrong({"file": NOTHING})
     try:
-        await actions.put(call.runtime, call.owner, call.files[0].content)
+        await actions.put(call.runtime, call.owner, call.files[0].content, caller=call.caller)
     except Problem as problem:
         if problem.status != 400:
             raise
@@ -35,5 +35,5 @@ async def ask(call: Call) -> Response:
 
 
 async def remove(call: Call) -> Response:
-    await actions.remove(call.runtime, call.owner)
+    await actions.remove(call.runtime, call.owner, caller=call.caller)
     return call.go(ORGANISATION, "logo-removed")

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from esign.actions import members
 from esign.core.errors import Problem
 from esign.core.member import Member, MemberRole, MemberStatus
-from esign.core.user import User
+from esign.core.user import LASTS, Errand, User
 from esign.store import users
 from esign.store.members import get_own
 from esign.web.api.members import InviteMember
@@ -17,6 +17,7 @@ from esign.web.office.forms import Wrong, checked
 
 HERE = "/members"
 PER_PAGE = 50
+REVOKE = "revoke"  # the box on the question: the tokens of who is removed are revoked too
 ROLES = {
     MemberRole.OWNER: "Owner",
     MemberRole.ADMIN: "Administrator",
@@ -29,9 +30,13 @@ async def show(call: Call) -> Response:
     filters = f"members:{call.owner}"
     found, more = await members.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
     people = await users.get_many(call.runtime.db, [one.user_id for one in found if one.user_id])
+    invited = [one for one in found if one.status is MemberStatus.INVITED]
+    mailed = await members.find_mailed(call.runtime, invited)
     return call.page(
         "members",
-        rows=[row(call, member, people.get(member.user_id or "")) for member in found],
+        rows=[
+            {**row(call, one, people.get(one.user_id or "")), "mailed": mailed.get(one.id)} for one in found
+        ],
         more=paging.link_to(call, more, filters, HERE),
         first=paging.AFTER not in call.request.query_params,
         roles=offered(call),
@@ -68,7 +73,9 @@ async def invite(call: Call) -> Response:
     about, role = given.model_dump(mode="json"), MemberRole(given.role)
 
     async def create(keep: once.Keep) -> Member:
-        return await members.invite(call.runtime, call.owner, given.email, given.name, role, keep, by)
+        return await members.invite(
+            call.runtime, call.owner, given.email, given.name, role, keep, by=by, caller=call.caller
+        )
 
     try:
         await once.make(call, once.name_for(call), HERE, about, create)
@@ -85,29 +92,53 @@ async def change(call: Call) -> Response:
         raise Problem("invalid_request", "There is no such role.")
     by = call.signed.member.role
     try:
-        await members.change(call.runtime, call.owner, call.path["id"], None, role, by=by)
+        await members.change(call.runtime, call.owner, call.path["id"], None, role, by=by, caller=call.caller)
     except Problem as problem:
         raise told(problem) from None
     return call.go(HERE, "role")
 
 
 async def invite_again(call: Call) -> Response:
-    await members.invite_again(call.runtime, call.owner, call.path["id"])
+    await members.invite_again(
+        call.runtime, call.owner, call.path["id"], by=call.signed.member.role, caller=call.caller
+    )
     return call.go(HERE, "invited-again")
 
 
+async def link(call: Call) -> Response:
+    """The invitation link, shown this once to whoever may invite."""
+    member, address = await members.issue_link(
+        call.runtime, call.owner, call.path["id"], by=call.signed.member.role, caller=call.caller
+    )
+    return call.page(
+        "member_link",
+        member=member,
+        address=address,
+        until=call.runtime.clock.now() + LASTS[Errand.INVITATION],
+    )
+
+
 async def ask(call: Call) -> Response:
-    """The question before somebody is removed."""
+    """The question before somebody is removed, with the tokens that stop working."""
     member = await get_own(call.runtime.db, call.signed.organisation.id, call.path["id"])
-    return call.page("member_remove", member=member)
+    keys = await members.find_keys(call.runtime, call.owner, member.id)
+    return call.page("member_remove", member=member, keys=keys, titles=ROLES)
 
 
 async def remove(call: Call) -> Response:
+    revoke_keys = REVOKE in call.form
     try:
-        await members.remove(call.runtime, call.owner, call.path["id"], by=call.signed.member.role)
+        removal = await members.remove(
+            call.runtime,
+            call.owner,
+            call.path["id"],
+            by=call.signed.member.role,
+            revoke_keys=revoke_keys,
+            caller=call.caller,
+        )
     except Problem as problem:
         raise told(problem) from None
-    return call.go(HERE, "removed")
+    return call.go(HERE, "removed-keys" if removal.keys and revoke_keys else "removed")
 
 
 def told(problem: Problem) -> Exception:

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from esign.actions import posted
+from esign.actions import posted, relay
 from esign.actions.copies import HIDDEN
 from esign.core.errors import Problem
 from esign.core.instant import DAY
@@ -20,8 +20,11 @@ async def show(call: Call) -> Response:
     found, more = await posted.find_page(
         call.runtime, call.owner, PER_PAGE, paging.after(call, filters), undelivered
     )
+    stop = await relay.find_stop(call.runtime)
     return call.page(
         "outbox",
+        stopped=relay.name_cause(stop) if stop else None,
+        probe_at=stop.probe_at if stop else None,
         mails=found,
         undelivered=undelivered,
         more=paging.link_to(call, more, filters, **({"show": UNDELIVERED} if undelivered else {})),
@@ -29,6 +32,12 @@ async def show(call: Call) -> Response:
         kept=KEPT // DAY,
         embedded=call.runtime.config.mail.host is None,
     )
+
+
+async def retry(call: Call) -> Response:
+    """Ask the mail server now, not in a minute."""
+    await relay.resume(call.runtime)
+    return call.go("/settings/outbox", "mail-tried")
 
 
 async def show_one(call: Call) -> Response:

@@ -9,6 +9,7 @@ from esign.runtime import Runtime
 from esign.web.office import (
     account,
     arrivals,
+    audit_log,
     deliveries,
     documents,
     entrance,
@@ -39,7 +40,7 @@ from esign.web.office.template import page as template
 from esign.web.office.tries import Tries
 from esign.web.office.verify import page as verify
 from esign.web.pages import Pages
-from esign.web.ratelimit import Uploads, Windows
+from esign.web.ratelimit import UPLOADS_OF_STRANGERS, Uploads, Windows
 
 
 def form(
@@ -53,10 +54,11 @@ def form(
 ) -> tuple[Line, Line]:
     """A page with a form, which shows it again where it is refused.
 
-    `fresh`: whether the password is asked for before the page is shown, or before what it sends is taken.
+    `fresh`: whether the password, and a code of those who have one, is asked for before the page is shown, or before
+    what it sends is taken.
     """
     return (
-        Line("GET", path, show, needs, fresh=fresh == "shown"),
+        Line("GET", path, show, needs, fresh=fresh == "shown", code=more.get("code")),
         Line("POST", path, take, needs, fresh=fresh is not None, again=show, **more),
     )
 
@@ -82,6 +84,8 @@ TABLE = (
     Line("POST", "/server/mail", server.send_mail, Act.OWN),
     Line("GET", "/server/seal", server.show_seal, Act.OWN),
     Line("POST", "/server/seal", server.try_seal, Act.OWN),
+    Line("GET", "/server/clock", server.show_clock, Act.OWN),
+    Line("POST", "/server/clock", server.confirm_clock, Act.OWN, fresh=True),
     # a new document: file, people, (fields), review
     Line("GET", "/documents/new", upload.show, Act.WORK),
     Line("POST", "/documents/new", upload.take, Act.WORK, takes="files"),
@@ -100,7 +104,7 @@ TABLE = (
     Line("POST", "/selection/retry-seal", selection.seal, Act.WORK),
     Line("GET", "/selection/done", selection.show_done, Act.WORK),
     Line("GET", "/selection/download", selection.ask_download, Act.READ),
-    Line("POST", "/selection/download", selection.download, Act.READ),
+    Line("POST", "/selection/download", selection.download, Act.READ, code="recent"),
     # for anybody who holds a sealed PDF
     Line("GET", "/verify", verify.show),
     Line("GET", "/verify/{id}", verify.show),
@@ -130,6 +134,7 @@ TABLE = (
     *form("/documents/{id}/recipients/add", parties.ask_add, parties.add, Act.WORK),
     *form("/documents/{id}/recipients/{rid}", parties.ask_change, parties.change, Act.WORK),
     *form("/documents/{id}/recipients/{rid}/remove", parties.ask_remove, parties.remove, Act.WORK),
+    Line("POST", "/documents/{id}/recipients/{rid}/unblock", parties.unblock, Act.WORK, again=page.show),
     *form("/documents/{id}/recipients/{rid}/link", parties.ask_link, parties.link, Act.WORK),
     # test mode
     Line("POST", "/documents/{id}/simulate", trying.simulate, Act.WORK, again=page.show),
@@ -140,9 +145,10 @@ TABLE = (
     Line("POST", "/account/password", account.change_password, Act.READ, again=account.show),
     Line("POST", "/account/sessions/end-others", account.end_others, Act.READ),
     Line("POST", "/account/sessions/{id}/end", account.end, Act.READ),
-    *form("/account/second-factor", factor.show, factor.enable, Act.READ, fresh="shown"),
-    Line("POST", "/account/second-factor/codes", factor.renew, Act.READ, fresh=True),
-    Line("POST", "/account/second-factor/off", factor.disable, Act.READ, fresh=True),
+    # who takes over a browser must not get rid of the second factor: a code is asked for each time
+    *form("/account/second-factor", factor.show, factor.enable, Act.READ, fresh="shown", code="never"),
+    Line("POST", "/account/second-factor/codes", factor.renew, Act.READ, fresh=True, code="each"),
+    Line("POST", "/account/second-factor/off", factor.disable, Act.READ, fresh=True, code="each"),
     # where fields are placed on a draft
     Line("GET", "/documents/{id}/fields", fields.show, Act.WORK),
     Line("POST", "/documents/{id}/fields", fields.save, Act.WORK, takes="rows"),
@@ -168,6 +174,7 @@ TABLE = (
     *form("/members", members.show, members.invite, Act.SETTLE, fresh="sent"),
     Line("POST", "/members/{id}/role", members.change, Act.SETTLE, fresh=True, again=members.show),
     Line("POST", "/members/{id}/again", members.invite_again, Act.SETTLE, fresh=True, again=members.show),
+    Line("POST", "/members/{id}/link", members.link, Act.SETTLE, fresh=True, again=members.show),
     Line("GET", "/members/{id}/remove", members.ask, Act.SETTLE),
     Line("POST", "/members/{id}/remove", members.remove, Act.SETTLE, fresh=True, again=members.show),
     # what programs call with
@@ -208,9 +215,11 @@ TABLE = (
     *form("/settings/erasure", erasing.show, erasing.look, Act.OWN),
     Line("POST", "/settings/erasure/begin", erasing.begin, Act.OWN, fresh=True, again=erasing.show),
     Line("GET", "/settings/outbox", outbox.show, Act.SETTLE),
+    Line("POST", "/settings/outbox/retry", outbox.retry, Act.SETTLE),
     Line("GET", "/settings/outbox/{id}", outbox.show_one, Act.SETTLE),
     Line("GET", "/settings/events", happened.show, Act.SETTLE),
     Line("GET", "/settings/events/{id}", happened.show_one, Act.SETTLE),
+    Line("GET", "/settings/audit", audit_log.show, Act.OWN),
     Line("GET", "/settings/usage", usage.show, Act.SETTLE),
     Line("GET", "/settings/plan", plan.show, Act.SETTLE),
     Line("GET", "/settings/seal", seal.show, Act.SETTLE),
@@ -219,13 +228,13 @@ TABLE = (
         "/settings/seal/upload",
         seal.show_upload,
         seal.upload,
-        Act.SETTLE,
+        Act.OWN,
         fresh="shown",
         takes="files",
         mib=1,
     ),
-    *form("/settings/seal/back", seal.ask_back, seal.back, Act.SETTLE, fresh="sent"),
-    *form("/settings/seal/new", seal.ask_new, seal.new, Act.SETTLE, fresh="sent"),
+    *form("/settings/seal/back", seal.ask_back, seal.back, Act.OWN, fresh="sent"),
+    *form("/settings/seal/new", seal.ask_new, seal.new, Act.OWN, fresh="sent"),
 )
 
 
@@ -233,5 +242,6 @@ def routes(runtime: Runtime, pages: Pages, uploads: Uploads) -> list[Route]:
     windows = Windows(runtime.clock, {"verify": runtime.config.limits.verifies_per_minute})
     places = frozenset(line.path for line in TABLE if line.method == "GET")
     packing = Uploads(per_key=2, in_all=6, patience=1)
-    door = Door(runtime, pages, Tries(runtime.clock), uploads, windows, places, packing)
+    strangers = Uploads(per_key=1, in_all=UPLOADS_OF_STRANGERS)
+    door = Door(runtime, pages, Tries(runtime.clock), uploads, windows, places, packing, strangers)
     return [door.open(line) for line in TABLE]

@@ -14,12 +14,16 @@ WORDS: Mapping[Scope, str] = {
     Scope.WEBHOOKS_READ: "See webhooks and deliveries",
     Scope.WEBHOOKS_WRITE: "Create, change and delete webhooks",
     Scope.ACCOUNT_READ: "See settings and usage",
-    Scope.ACCOUNT_ADMIN: "Change settings, members and tokens",
+    Scope.ACCOUNT_ADMIN: "Change settings, members and tokens (live only)",
 }
 
 CHOSEN = "some"
 PRESETS: Mapping[str, tuple[str, str, frozenset[Scope]]] = {
-    "all": ("Everything", "Documents, templates, webhooks, members and settings.", frozenset({Scope.ALL})),
+    "all": (
+        "Everything",
+        "Documents, templates and webhooks; with live documents also members and settings.",
+        frozenset({Scope.ALL}),
+    ),
     "send": (
         "Create and send documents",
         "Also from templates, and fetch the sealed files. No webhooks, no settings.",

@@ -1,6 +1,6 @@
 """The seal, for whoever looks after the organisation: whose certificate, for how long, whether it holds, and another.
 
-Every organisation of a server is sealed for with the same certificate; only the people of the first one change it.
+Every organisation of a server is sealed for with the same certificate; only the owners of the first one change it.
 """
 
 import asyncio
@@ -12,7 +12,10 @@ from esign.actions import certificates, checks, levels
 from esign.actions.checks import Found
 from esign.authority import AuthorityError, By
 from esign.core.account import Organisation
+from esign.core.caller import Caller
 from esign.core.document import Mode
+from esign.core.member import MemberRole
+from esign.core.user import Act, may
 from esign.runtime import Runtime
 from esign.web.office.call import Call
 from esign.web.office.forms import Wrong
@@ -23,7 +26,7 @@ SHOWN = 10  # changes
 NAME = 80
 UNPROCESSABLE = 422
 
-Deed = Callable[[Runtime, Organisation, By], Awaitable[None]]
+Deed = Callable[[Runtime, Organisation, MemberRole, By, Caller], Awaitable[None]]
 
 
 async def show(call: Call) -> Response:
@@ -48,10 +51,12 @@ async def shown(call: Call, found: Found | None) -> Response:
 
 
 async def hand(call: Call) -> str:
-    """Who changes the certificate: `ours`, `configured` or `others`."""
+    """Who changes the certificate: `ours` (this person), `owners` of this organisation, `configured` or `others`."""
     if not await certificates.is_in_hand(call.runtime, call.signed.organisation):
         return "others"
-    return "configured" if call.runtime.keyring.authority.origin == "configured" else "ours"
+    if call.runtime.keyring.authority.origin == "configured":
+        return "configured"
+    return "ours" if may(call.signed.member.role, Act.OWN) else "owners"
 
 
 async def try_it(call: Call) -> Response:
@@ -89,7 +94,9 @@ async def upload(call: Call) -> Response:
         raise Wrong({"file": "No file was chosen."})
     files = [(file.name[-NAME:], file.content) for file in call.files]
     passphrase = call.form.get("passphrase", "")
-    problems = await certificates.upload(call.runtime, signed.organisation, files, passphrase, by(call))
+    problems = await certificates.upload(
+        call.runtime, signed.organisation, signed.member.role, files, passphrase, by(call), call.caller
+    )
     if not problems:
         return call.go(way_back(call), "seal-uploaded")
     page = upload_page(call, problems)
@@ -123,7 +130,7 @@ async def new(call: Call) -> Response:
 async def done(call: Call, deed: Deed, word: str) -> Response:
     call.tries.count("seal certificate", call.signed.user.id, call.origin.ip)
     try:
-        await deed(call.runtime, call.signed.organisation, by(call))
+        await deed(call.runtime, call.signed.organisation, call.signed.member.role, by(call), call.caller)
     except AuthorityError as error:
         raise Wrong({"": str(error)}) from None
     return call.go(way_back(call), word)

@@ -194,7 +194,9 @@ async def download(call: Call) -> Response:
         return downloads.answer(found[0], content)
     zone = call.signed.organisation.time_zone
     today = to_datetime(call.runtime.clock.now()).astimezone(ZoneInfo(zone))
-    place = await placed(call)
+    async with await placed(call) as held:
+        await packing.log_export(call.runtime, call.owner, found, call.caller)
+        place = held.pop_all()
     pieces = packing.pack(call.runtime, found, zone, call.actor, call.origin)
     return Archive(place, pieces, headers=saved(name(today)), media_type="application/zip")
 

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from esign.actions import checks, levels
+from esign.actions import checks, levels, timekeeping
 from esign.mail.message import Mailbox
 from esign.web.office.call import Call
 from esign.web.office.seal import hand
@@ -31,6 +31,26 @@ async def check_address(call: Call) -> Response:
     scheme = urlsplit(call.runtime.config.server.base_url).scheme
     opened = call.request.headers.get("origin") or f"{scheme}://{call.request.headers['host']}"
     return shown(call, "server_address", opened=opened)
+
+
+async def show_clock(call: Call) -> Response:
+    clock = call.runtime.clock
+    doubt = clock.doubt
+    return shown(
+        call,
+        "server_clock",
+        doubt=doubt,
+        jump=timekeeping.jump(doubt) if doubt else "",
+        now=clock.now(),
+        wall=clock.wall(),
+    )
+
+
+async def confirm_clock(call: Call) -> Response:
+    """Believe the clock of the machine; where it is in no doubt any more, nothing is to be done."""
+    if call.runtime.clock.doubt:
+        await timekeeping.confirm(call.runtime, call.signed.user.name)
+    return call.go("/server/clock", "clock")
 
 
 async def show_mail(call: Call) -> Response:

@@ -5,7 +5,7 @@ things change both. The schema is that of the API.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.responses import Response
@@ -71,32 +71,47 @@ async def change_organisation(call: Call) -> Response:
 
 
 async def change_defaults(call: Call) -> Response:
-    """Saved; first a question where documents would be deleted that would have stayed."""
+    """Save the defaults; first ask where documents would be kept or protected for a shorter time than before."""
     changes = wanted(call.form)
-    days = await shortened(call, changes)
-    if days is not None and SURE not in call.form:
+    found = await find_loss(call, changes)
+    if found is not None and SURE not in call.form:
         now = call.runtime.clock.now()
-        return call.page("defaults_sure", kept=call.form, days=days, before=now - days * DAY)
+        before = None if found.deletes_after is None else now - found.deletes_after * DAY
+        return call.page("defaults_sure", kept=call.form, days=found.deletes_after, before=before, loss=found)
     await change(call, changes)
     return call.go(DEFAULTS, "settings")
 
 
-async def shortened(call: Call, changes: Mapping[str, Any]) -> int | None:
-    """After how many days documents that ended are to be deleted, where some go now that would have stayed.
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a shorter retention costs, in days.
 
-    A shorter retention does the same where they are deleted already.
+    `deletes_after`: when documents that ended are deleted by themselves, where some go now that would have stayed.
+    `protected`: how long completed documents cannot be deleted before the change, where that gets less; `left`: after.
     """
+
+    deletes_after: int | None
+    protected: int | None
+    left: int | None
+
+
+async def find_loss(call: Call, changes: Mapping[str, Any]) -> Loss | None:
+    """Return what `changes` shorten of the time documents are kept; None where they shorten nothing."""
     before, now = (await actions.read(call.runtime, call.owner)).organisation, call.runtime.clock.now()
     after = replace(before, **{name: changes[name] for name in KEEPING if name in changes})
     was, will = (retention.horizons(one, Mode.LIVE, 0, now) for one in (before, after))
     pairs = ((was.completed, will.completed), (was.closed, will.closed))
     sooner = any(new is not None and (old is None or old < new) for old, new in pairs)
-    return after.delete_closed_after_days if sooner else None
+    protected, left = before.retain_completed_days, after.retain_completed_days
+    less = protected is not None and (left is None or left < protected)
+    if not sooner and not less:
+        return None
+    return Loss(after.delete_closed_after_days if sooner else None, protected if less else None, left)
 
 
 async def change(call: Call, changes: Mapping[str, Any]) -> None:
     try:
-        await actions.change(call.runtime, call.owner, changes)
+        await actions.change(call.runtime, call.owner, changes, caller=call.caller)
     except Problem as problem:
         if not problem.details:
             raise

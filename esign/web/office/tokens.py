@@ -8,7 +8,8 @@ from starlette.responses import Response
 from esign.actions import accounts, keys
 from esign.actions.accounts import Wish
 from esign.core.account import may_use_api
-from esign.core.apikey import ApiKey, Scope, compose
+from esign.core.apikey import LIVE_ONLY, ApiKey, Scope, compose
+from esign.core.caller import Caller
 from esign.core.document import Actor, Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
@@ -92,7 +93,7 @@ def usual_span(most: int | None) -> str:
 async def create(call: Call) -> Response:
     """The token is on this answer alone; to the same form sent again it follows from the form's name."""
     wish, member, name = wished(call), call.signed.member, once.name_for(call)
-    by = Actor("member", member.id, member.name, member.email)
+    by = Caller(Actor("member", member.id, member.name, member.email), call.origin)
     secret = key_secret_of(call.runtime.vault.mac(PURPOSE, f"{member.id} {name}".encode()))
     about = {"name": wish.name, "mode": wish.mode.value, "scopes": sorted(wish.scopes)}
 
@@ -124,6 +125,10 @@ def wished(call: Call) -> Wish:
         wrong["mode"] = "This installation has no such mode."
     if not (given := wished_scopes(call)):
         wrong["access"] = "Choose at least one thing that the token may do."
+    elif mode is Mode.TEST and given & LIVE_ONLY:
+        wrong["access"] = (
+            "A test token cannot change settings, members or tokens. Choose live documents for that."
+        )
     try:
         expires_at = wished_end(call)
     except Wrong as found:
@@ -172,7 +177,9 @@ async def show_name(call: Call) -> Response:
 
 
 async def rename(call: Call) -> Response:
-    await keys.rename(call.runtime, call.owner, call.path["id"], checked(RenameKey, call.form).name)
+    await keys.rename(
+        call.runtime, call.owner, call.path["id"], checked(RenameKey, call.form).name, caller=call.caller
+    )
     return call.go(HERE, "token-named")
 
 
@@ -183,5 +190,5 @@ async def ask(call: Call) -> Response:
 
 
 async def revoke(call: Call) -> Response:
-    await keys.revoke(call.runtime, call.owner, call.path["id"])
+    await keys.revoke(call.runtime, call.owner, call.path["id"], caller=call.caller)
     return call.go(HERE, "token-revoked")

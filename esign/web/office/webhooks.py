@@ -102,6 +102,7 @@ async def create(call: Call) -> Response:
             tuple(given.events),
             given.description or None,
             lambda tx, made: keep(tx, made[0]),
+            caller=call.caller,
         )
         return hook
 
@@ -127,7 +128,9 @@ async def change(call: Call) -> Response:
     if "names" in mine:
         members["events"] = tuple(given.events)
     try:
-        await webhooks.change(call.runtime, call.owner, hook.id, Changes(members, since=hook.updated_at))
+        await webhooks.change(
+            call.runtime, call.owner, hook.id, Changes(members, since=hook.updated_at), caller=call.caller
+        )
     except Problem as problem:
         raise told(problem) from None
     return call.go(f"{HERE}/{hook.id}", "webhook-saved")
@@ -182,12 +185,12 @@ def told(problem: Problem) -> Exception:
 
 
 async def switch_on(call: Call) -> Response:
-    await webhooks.change(call.runtime, call.owner, call.path["id"], Changes({}, True))
+    await webhooks.change(call.runtime, call.owner, call.path["id"], Changes({}, True), caller=call.caller)
     return call.go(f"{HERE}/{call.path['id']}", "webhook-on")
 
 
 async def switch_off(call: Call) -> Response:
-    await webhooks.change(call.runtime, call.owner, call.path["id"], Changes({}, False))
+    await webhooks.change(call.runtime, call.owner, call.path["id"], Changes({}, False), caller=call.caller)
     return call.go(f"{HERE}/{call.path['id']}", "webhook-off")
 
 
@@ -206,7 +209,7 @@ async def rotate(call: Call) -> Response:
         raise Wrong({"grace": "Choose one of these."})
 
     async def create(keep: once.Keep) -> Rotated:
-        return await webhooks.rotate(call.runtime, call.owner, hook.id, int(given), keep)
+        return await webhooks.rotate(call.runtime, call.owner, hook.id, int(given), keep, caller=call.caller)
 
     try:
         await once.make(call, once.name_for(call, hook.id), f"{HERE}/secret", {"grace": given}, create)
@@ -225,5 +228,5 @@ async def ask(call: Call) -> Response:
 
 
 async def delete(call: Call) -> Response:
-    await webhooks.delete(call.runtime, call.owner, call.path["id"])
+    await webhooks.delete(call.runtime, call.owner, call.path["id"], caller=call.caller)
     return call.go(HERE, "webhook-deleted")

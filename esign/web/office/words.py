@@ -14,14 +14,17 @@ DONE: Mapping[str, str] = {
     "password": "Your new password is set. Sign in with it.",
     "password-changed": "Your password is changed. Other browsers were signed out.",
     "name": "Your name is saved.",
+    "clock": "esign goes by the clock of this machine again.",
     "factor-off": "The second factor is off. Other browsers were signed out.",
     "session-ended": "That browser is signed out.",
     "sessions-ended": "All other browsers are signed out.",
     "joined": "Welcome. You have joined.",
-    "invited": "The invitation is on its way.",
-    "invited-again": "A new invitation is on its way. The link before it no longer works.",
+    "invited": "They are invited. The link is being mailed.",
+    "invited-again": "They are invited anew. The new link is being mailed; the one before it no longer works.",
+    "mail-tried": "The mail server is asked now. Look again in a moment.",
     "role": "The role is changed.",
     "removed": "The member is removed and signed out.",
+    "removed-keys": "The member is removed and signed out, and the tokens they made are revoked.",
     "mode-live": "You are in live mode.",
     "mode-test": "You are in test mode.",
     "organisation": "You are now in this organisation.",
@@ -29,9 +32,11 @@ DONE: Mapping[str, str] = {
     "ready": "Everything is set up.",
     "draft-saved": "The draft is saved.",
     "file-replaced": "The file is replaced.",
-    "sent": "The document is sent.",
+    "sent": "The document is out for signing. The invitations are being mailed.",
     "discarded": "The draft is discarded.",
-    "reminded": "The reminder is on its way.",
+    "unblocked": "They can try their code again.",
+    "not-blocked": "They could try their code already. Nothing has changed.",
+    "reminded": "The reminder is being mailed.",
     "corrected": "It is corrected. Who was invited before gets a new link; the old one no longer works.",
     "recipient-added": "The recipient is added.",
     "recipient-changed": "The recipient is changed.",
@@ -66,8 +71,19 @@ DONE: Mapping[str, str] = {
     "delivery-failed": "Sent, but the program has not taken it.",
 }
 
+NOT_MAILED: Mapping[str, str] = {  # instead of those, while no mail leaves
+    "invited": "They are invited, but not mailed. Choose “Invitation link” beside their name, and give them the link.",
+    "invited-again": "They are invited anew, but not mailed. Choose “Invitation link” beside their name, and give them"
+    " the link; the one before it no longer works.",
+    "sent": "The document is out for signing, but not mailed. Give the recipients their signing links.",
+    "reminded": "Not mailed: the reminder waits here. Give the recipients their signing links.",
+    "corrected": "It is corrected, but not mailed. Who was invited before needs a new signing link from you; the old"
+    " one no longer works.",
+    "documents-remind": "Not mailed: the reminders wait here. Give the recipients their signing links.",
+}
+
 COUNTED: Mapping[str, tuple[str, str]] = {
-    "documents-remind": ("The reminder is on its way.", "Reminders for {} documents are on their way."),
+    "documents-remind": ("The reminder is being mailed.", "Reminders for {} documents are being mailed."),
     "documents-cancel": ("The document is cancelled.", "{} documents are cancelled."),
     "documents-delete": ("The document is deleted.", "{} documents are deleted."),
     "documents-retry-seal": (
@@ -77,9 +93,11 @@ COUNTED: Mapping[str, tuple[str, str]] = {
 }
 
 
-def said(query: Mapping[str, str]) -> str | None:
-    """The sentence that an address asks for; a number in it is only a number."""
+def said(query: Mapping[str, str], *, mails: bool = True) -> str | None:
+    """The sentence that an address asks for; a number in it is only a number. `mails`: whether mails leave now."""
     name, number = query.get("done", ""), query.get("number", "")
+    if not mails and name in NOT_MAILED:
+        return NOT_MAILED[name]
     if name in COUNTED and number.isascii() and number.isdigit() and len(number) < 4:
         one, more = COUNTED[name]
         return one if int(number) == 1 else more.format(int(number))

@@ -10,6 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from esign.core.apikey import LIVE_ONLY
+from esign.core.user import Act
 from esign.web.endpoint import Endpoint, Route
 from esign.web.openapi.answers import ALL_HEADERS, ERRORS, STRING, failures, success
 from esign.web.openapi.schemas import Schemas
@@ -138,6 +140,10 @@ def told(route: Route) -> Iterator[str]:
         yield f"Needs the scope `{endpoint.scope}`."
     elif not endpoint.public:
         yield "Any key of test mode may call this." if endpoint.test_only else "Any key may call this."
+    if endpoint.act is Act.WORK:
+        yield "Not if the member who made it is a viewer today."
+    if endpoint.scope in LIVE_ONLY:
+        yield "Test keys never have it."
     if endpoint.policy is not None:
         yield f"Counts against the rate policy `{endpoint.policy}` too, where that is set."
     if endpoint.deprecation is not None:

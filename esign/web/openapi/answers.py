@@ -182,7 +182,7 @@ def codes(route: Route) -> list[str]:
     if not endpoint.public:
         found += ["missing_api_key", "invalid_api_key", "api_key_revoked", "api_key_expired", "plan_required"]
         found += ["not_found", "rate_limited", "too_many_auth_failures"]
-    if endpoint.scope is not None:
+    if endpoint.scope is not None or (endpoint.act is not None and not endpoint.public):
         found += ["insufficient_scope"]
     if endpoint.method != "GET":
         found += ["invalid_json", "unsupported_media_type", "request_too_large"]

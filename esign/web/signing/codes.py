@@ -1,11 +1,13 @@
-"""The page before a document that asks for a code; it tells nothing of the document (contract 3.2)."""
+"""The page before a document that asks for a code; it tells nothing of the document, nor who sent it (contract 3.2)."""
 
 from math import ceil
 from typing import Any
+from urllib.parse import quote
 
 from esign.core.challenge import APART, CODES_A_DAY, Method, Standing, Step
 from esign.core.document import Role
 from esign.core.instant import MINUTE, SECOND, Instant
+from esign.core.masking import mask_email
 from esign.web.signing.page import Facts, common
 
 ASKS = {
@@ -25,15 +27,21 @@ def asking(facts: Facts, standing: Standing, now: Instant) -> dict[str, Any]:
         step = Step.BLOCKED  # for today
     kind = "mailed" if mailed else "agreed"
     again = "" if standing.at is None else t.moment(standing.at, facts.zone)
+    organisation = facts.organisation
     values = {
-        "email": masked(facts.recipient.email),
-        "sender": facts.sender,
+        "email": mask_email(facts.recipient.email),
+        "sender": organisation.name,
         "codes": CODES_A_DAY,
         "time": again,
         "minutes": t.count("minutes_only", ceil(wait * SECOND / MINUTE)),
     }
     return {
         **common(facts),
+        # Whoever holds the link alone reads no person's name: the organisation stands for the member who sent it.
+        "sender": organisation.name,
+        "member": None,
+        "write_to": quote(organisation.reply_to, safe="@") if organisation.reply_to else None,
+        "outcome": None,
         "kind": kind,
         "step": step.value,
         "title": t(f"code_{kind}_{step}_title"),
@@ -43,9 +51,3 @@ def asking(facts: Facts, standing: Standing, now: Instant) -> dict[str, Any]:
         "question": t("code_question", **values),
         "may_resend": mailed and wait <= APART // SECOND,
     }
-
-
-def masked(email: str) -> str:
-    """Enough to know one's own address by: `j•••r@example.com`."""
-    local, _, domain = email.rpartition("@")
-    return f"{local[:1]}•••{local[-1:] if len(local) > 2 else ''}@{domain}"

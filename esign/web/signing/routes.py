@@ -111,6 +111,8 @@ class Link:
             return self.pages.page("signing/state.html", {"state": "unknown", **states.unknown(words)})
         named = (seen.recipient.locale, seen.document.locale, browser, seen.organisation.locale)
         words = self.library.choose(wanted, *named)
+        if not seen.mails:
+            words = words.without_mail()
         facts = page.Facts(
             seen.document, seen.recipient, seen.organisation, words, request.url.path, seen.asked_at
         )
@@ -124,7 +126,7 @@ class Link:
         if seen.state == "open":
             shown = page.signing(facts, now, await self.drafting.entered(runtime(request), seen))
             return self.pages.page("signing/sign.html", {"state": "open", "modules": PATH, **shown})
-        closed = states.closed(facts, seen.state, seen.proven)
+        closed = states.closed(facts, seen.state)
         modules = RENEW if closed["may_renew"] else SEALING if seen.state == "sealing" else ("dom.js",)
         return self.pages.page("signing/state.html", {"state": seen.state, "modules": modules, **closed})
 

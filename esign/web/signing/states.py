@@ -96,7 +96,9 @@ def sent(facts: Facts) -> str:
     me, completed_at = facts.recipient, facts.document.completed_at
     if me.delivery_at is None or completed_at is None or me.delivery_at < completed_at:
         return ""
-    return {Delivery.ACCEPTED: "_sent", Delivery.FAILED: "_failed"}.get(me.delivery, "")
+    return {Delivery.ACCEPTED: "_sent", Delivery.FAILED: "_failed", Delivery.KEPT: "_failed"}.get(
+        me.delivery, ""
+    )
 
 
 def declined(facts: Facts) -> dict[str, Any]:
@@ -168,13 +170,9 @@ STATES: Mapping[str, Callable[[Facts], dict[str, Any]]] = {
 }
 
 
-def closed(facts: Facts, state: str, proven: bool) -> dict[str, Any]:
-    """Everything `state.html` writes down about a document in a state other than open.
-
-    Without having `proven` a code that is asked for, nobody reads what people wrote.
-    """
-    shown = {"note": None, "after": None, "may_renew": False, **common(facts), **STATES[state](facts)}
-    return shown if proven else {**shown, "note": None}
+def closed(facts: Facts, state: str) -> dict[str, Any]:
+    """Everything `state.html` writes down about a document in a state other than open."""
+    return {"note": None, "after": None, "may_renew": False, **common(facts), **STATES[state](facts)}
 
 
 def unknown(words: Words) -> dict[str, Any]:

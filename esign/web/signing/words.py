@@ -28,6 +28,10 @@ class Words:
     def locale(self) -> str:
         return self.language.tag
 
+    def without_mail(self) -> "Words":
+        """The same where no mail leaves: no sentence promises one, or says that one was sent."""
+        return Words(self.language, {**self.catalogue, **self.catalogue["nomail"]})
+
     def __call__(self, key: str, **values: object) -> Markup:
         apart = {name: self._apart(value) for name, value in values.items()}
         return filled(self.catalogue[key], apart)

@@ -95,7 +95,7 @@ def under_way(desk: Desk, path: str) -> None:
     expect(page.get_by_role("definition").filter(has_text="quay")).to_be_visible()
     assert desk.ask(path)["metadata"] == {"project": "quay"}
     desk.use("remindRecipients").click()
-    desk.sees("The reminder is on its way.")
+    desk.sees("Not mailed: the reminder")
     assert desk.ask(path)["recipients"][0]["lastRemindedAt"]
 
 
@@ -175,6 +175,24 @@ def recipients(desk: Desk) -> None:
     shown = page.locator("#link").inner_text()
     page.goto(shown)
     expect(page.locator("body[data-alive]")).to_be_attached()
+
+    unblocked(desk)
+
+
+def unblocked(desk: Desk) -> None:
+    """A code was tried too often; its sender lets the recipient try again."""
+    coded = {"name": BO[0], "email": BO[1], "authentication": "access_code", "accessCode": "Blue-4711"}
+    document = desk.stage.do(desk.api.sent(recipients=[coded]))
+    desk.stage.work("mail")
+    person = desk.stage.do(desk.stage.site.person(BO[1]))
+    for _ in range(5):
+        assert desk.stage.do(person.enter("wrong")).status in (400, 429)
+    desk.go(f"/documents/{document}")
+    desk.sees(re.compile("tried too often"))
+    desk.page.get_by_label("Actions for Bo Berg").click()
+    desk.use("unblockRecipient").click()
+    desk.sees("They can try their code again.")
+    assert desk.stage.do(person.enter("Blue-4711")).status == 200
 
 
 def files(desk: Desk) -> None:

@@ -31,6 +31,25 @@ def tokens(desk: Desk) -> None:
     assert call(desk.stage, token)[0] == 401
 
 
+def audit_log(desk: Desk) -> None:
+    page, entries = desk.page, desk.page.locator(".acts-log > li")
+    desk.use("listAuditLog").click()
+    desk.heading("Audit log")
+    expect(entries).to_have_count(len(desk.ask("/audit?limit=50")["data"]))
+    desk.use("listAuditLog.type").select_option("api_key.created")
+    page.get_by_role("button", name="Show", exact=True).click()
+    made = desk.ask("/audit?type=api_key.created&limit=50")["data"]
+    expect(entries).to_have_count(len(made))
+    page.get_by_role("link", name="Show all").click()
+    [signed, *_] = desk.ask("/audit?type=member.signed_in")["data"]
+    desk.use("listAuditLog.actor").select_option(signed["actor"]["id"])
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(entries).to_have_count(len(desk.ask(f"/audit?actor={signed['actor']['id']}")["data"]))
+    desk.use("listAuditLog.from").fill("2099-01-01")
+    page.get_by_role("button", name="Show", exact=True).click()
+    desk.sees("Nothing of this kind")
+
+
 def settings(desk: Desk) -> None:
     desk.stage.do(desk.api.create())
     page, limits = desk.page, desk.ask("/account")["limits"]
@@ -47,6 +66,7 @@ def settings(desk: Desk) -> None:
     desk.use("listEvents.type").select_option("document.completed")
     page.get_by_role("button", name="Show", exact=True).click()
     desk.sees("Nothing of this kind")
+    audit_log(desk)
     desk.use("getUsage").click()
     days = desk.ask("/account/usage")["data"]
     assert sum(day["documentsCreated"] for day in days) == 1, "today, or before midnight"
@@ -88,7 +108,7 @@ def members(desk: Desk) -> None:
     page.get_by_label("Invite by email").fill(BO[1])
     page.get_by_label("Name", exact=True).fill(BO[0])
     desk.use("addMember").click()
-    desk.sees("The invitation is on its way.")
+    desk.sees("They are invited, but not mailed.")
     named = {one["name"]: one["role"] for one in desk.ask("/members")["data"]}
     assert BO[0] in named
     for name in named:

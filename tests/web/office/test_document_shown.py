@@ -15,7 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 NEXT = {
     "draft": ("Ready to be sent", "Review and send"),
-    "sent": ("Waiting for Ada Lovelace", "Remind Ada Lovelace"),
+    "sent": ("Not mailed to Ada Lovelace", "Signing link"),
     "sealing": ("Everybody has finished; the document is being sealed", "Look again"),
     "unsealed": ("Everybody has finished, but the seal is not on yet", "Try again"),
     "completed": ("Finished by everybody and sealed", "Sealed PDF"),

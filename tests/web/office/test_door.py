@@ -230,10 +230,10 @@ async def test_a_page_that_needs_it_leads_over_the_password_and_back(
     visitor = await browser(office, people[MemberRole.VIEWER])
     office.clock.advance(milliseconds=FRESH)
     to = (await visitor.get("/account/second-factor")).to
-    assert to == "/confirm?next=%2Faccount%2Fsecond-factor"
+    assert to == "/confirm?next=%2Faccount%2Fsecond-factor&ask=password-again"
     asked = await visitor.get(to)
     assert asked.value("next") == "/account/second-factor"
-    fields = {"next": asked.value("next"), "csrf": visitor.csrf}
+    fields = {"next": asked.value("next"), "ask": asked.value("ask"), "csrf": visitor.csrf}
     assert (await visitor.post("/confirm", fields | {PROOF: ""})).status == 422
     assert (await visitor.post("/confirm", fields | {PROOF: PASSWORD})).to == "/account/second-factor"
     assert (await visitor.get("/account/second-factor")).status == 200

@@ -7,6 +7,7 @@ import pyotp
 import pytest
 
 from esign.actions import factors
+from esign.core.document import Origin
 from esign.core.user import IDLE
 from tests.web.office.visitor import PASSWORD, Office, Page, Visitor
 
@@ -55,7 +56,9 @@ async def test_it_waits_for_the_second_factor_as_well(office: Office) -> None:
     ada = await office.signed_in("Ada")
     user = await office.user_of("ada@example.test")
     totp = pyotp.TOTP(secret := factors.new_secret())
-    await factors.enable(office.runtime, user, secret, totp.at(office.clock.now() // 1000), keep="")
+    await factors.enable(
+        office.runtime, user, secret, totp.at(office.clock.now() // 1000), keep="", origin=Origin()
+    )
     office.clock.advance(seconds=30)
     page = await ada.post("/account/name", name="Ada Augusta")
     page = await send(ada, page, email="ada@example.test", password=PASSWORD)

@@ -1,5 +1,6 @@
 """Those who look after the members of an organisation."""
 
+import asyncio
 import re
 from typing import Any
 
@@ -19,7 +20,7 @@ async def test_a_member_is_invited_changed_and_removed(office: Office) -> None:
     given = {"email": "bo@example.test", "name": "Bo", "role": "member"}
     assert (await ada.post("/members", given | {"csrf": ada.csrf})).to == "/members?done=invited"
     page = await ada.get("/members?done=invited")
-    assert "The invitation is on its way." in page.said and "Invited on" in page.said
+    assert "They are invited, but not mailed." in page.said and "Invited on" in page.said
     bo = (await listed(office))["Bo"]["id"]
     assert (await ada.post(f"/members/{bo}/role", role="admin")).to == "/members?done=role"
     assert (await listed(office))["Bo"]["role"] == "admin"
@@ -51,6 +52,15 @@ async def test_the_last_owner_stays_one(office: Office) -> None:
     await office.user("Cy", MemberRole.OWNER)
     assert (await ada.post(f"/members/{member}/role", role="member")).to == "/members?done=role"
     assert (await ada.get("/members")).status == 403
+
+
+async def test_of_two_owners_who_leave_at_once_one_stays(office: Office) -> None:
+    pair = [await office.signed_in(name) for name in ("Ada", "Bo")]
+    ids = [(await listed(office))[name]["id"] for name in ("Ada", "Bo")]
+    pages = await asyncio.gather(
+        *(one.post(f"/members/{id}/remove") for one, id in zip(pair, ids, strict=True))
+    )
+    assert sorted(page.status for page in pages) == [303, 422]
 
 
 @pytest.mark.parametrize(

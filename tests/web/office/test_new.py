@@ -514,7 +514,7 @@ async def test_a_review_shows_everything_as_it_will_be(office: Office) -> None:
     await give_field(office, path)
     said = ISOLATES.sub("", (await ada.get(f"{path}/review")).said)
     assert "One signs, one approves, one gets a copy. Ada Lovelace is invited first, then Bo Weber." in said
-    assert "What Ada Lovelace receives" in said and "Call me if anything is unclear." in said
+    assert "What Ada Lovelace would get by mail" in said and "Call me if anything is unclear." in said
     assert "for 14 days, until" in said and "after 3 days, then every 4, at most 5" in said
     assert "Approves · the link is enough · Deutsch · No fields" in said and "1 field" in said
     page = await ada.get(f"{path}/review")
@@ -546,7 +546,7 @@ async def test_what_is_missing_is_told_with_the_way_to_mend_it(office: Office) -
     assert (
         "At least one recipient must be a signer." in page.said and f'href="{path}/edit#people"' in page.text
     )
-    assert "Send document" not in page.said
+    assert "Send without mail" not in page.said
     page = await ada.post(f"{path}/send", revision="1")
     assert page.status == 422 and "The document cannot be sent yet." in page.said
     path = await with_people(ada, person("new1", "Ada \ue123", "ada@example.test"), title="\ue123")

@@ -62,7 +62,7 @@ def folder(office: Office) -> Path:
 async def test_an_uploaded_certificate_seals_from_then_on_and_the_one_made_here_returns(
     office: Office,
 ) -> None:
-    ada, site = await office.signed_in("Ada", MemberRole.ADMIN), office.site
+    ada, site = await office.signed_in("Ada"), office.site
     made = live(office)
     before = await site.api.file(await site.completed())
     assert (
@@ -266,7 +266,7 @@ async def test_another_organisation_of_the_server_sees_the_seal_and_leaves_it_al
     second = await store_organisation(office.runtime.db, later)
     eve = await office.signed_in("Eve", MemberRole.OWNER, second.id)
     page = await eve.get(SEAL)
-    assert "The people of the one that was set up first may change it." in page.said
+    assert "The owners of the one that was set up first may change it." in page.said
     assert UPLOAD not in page.text and "What was sealed with" not in page.said
     made = live(office)
     assert (await eve.get(UPLOAD)).to == SEAL

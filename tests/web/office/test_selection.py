@@ -91,7 +91,7 @@ async def test_what_is_done_to_all_is_told_in_the_list(office: Office) -> None:
     one, two = [await office.site.api.sent() for _ in range(2)]
     page = await answer(ada, await asked(ada, "remind", one, two), "remind", message="Please\r\nhurry")
     assert page.to == f"{BACK}&done=documents-remind&number=2"
-    assert "Reminders for 2 documents are on their way." in (await ada.get(page.to)).said
+    assert "Not mailed: the reminders wait here." in (await ada.get(page.to)).said
     assert "Please" in await office.letter("ada@example.test")
     page = await answer(ada, await asked(ada, "cancel", one, two), "cancel", reason="sold", notify="yes")
     assert page.to.endswith("done=documents-cancel&number=2")

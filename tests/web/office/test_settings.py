@@ -207,7 +207,29 @@ async def test_a_shorter_retention_is_asked_about_where_documents_go_with_it(off
             page.title == "Delete older documents?" and (await stored(office))["retainCompletedDays"] == 365
         )
     assert (await ada.post(DEFAULTS, keeping | {"retainCompletedDays": "400"})).status == 303
-    assert (await ada.post(DEFAULTS, {"retainCompletedDays": "", "deleteClosedAfterDays": ""})).status == 303
+    alone = {"retainCompletedDays": "400", "deleteClosedAfterDays": ""}
+    assert (await ada.post(DEFAULTS, alone)).status == 303
+
+
+@pytest.mark.parametrize(
+    ("days", "said"),
+    [
+        ("30", "From now on that ends after 30 days"),
+        ("1", "From now on that ends after 1 day"),
+        ("", "From now on there is no such time"),
+    ],
+)
+async def test_a_shorter_protection_is_asked_about_with_what_it_costs(
+    office: Office, days: str, said: str
+) -> None:
+    ada = await office.signed_in("Ada")
+    assert (await ada.post(DEFAULTS, {"retainCompletedDays": "3650"})).status == 303
+    page = await ada.post(DEFAULTS, {"retainCompletedDays": days})
+    assert page.title == "Protect documents for less time?"
+    assert "cannot be deleted for 3650 days" in page.said and said in page.said
+    assert (await stored(office))["retainCompletedDays"] == 3650
+    assert (await ada.post(DEFAULTS, {"retainCompletedDays": days, "sure": "yes"})).status == 303
+    assert (await stored(office))["retainCompletedDays"] == (int(days) if days else None)
 
 
 async def test_settings_change_only_with_the_password_at_hand(office: Office) -> None:

@@ -88,6 +88,15 @@ async def test_a_token_may_do_what_was_chosen(
     assert set((await stored(office, token))["scopes"]) == {scope.value for scope in scopes}
 
 
+async def test_a_test_token_never_gets_what_belongs_to_the_organisation(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    await ada.get(NEW)
+    admin = {**USUAL, "access": "some", "scope-account:admin": "on", "scope-documents:read": "on"}
+    page = await ada.post(NEW, {**admin, "mode": "test"})
+    assert page.status == 422 and "A test token cannot change" in page.wrong()["access"]
+    assert (await ada.post(NEW, {**admin, "mode": "live"})).status == 200
+
+
 async def test_a_token_ends_when_it_was_chosen_to(office: Office) -> None:
     ada, now = await office.signed_in("Ada"), office.clock.now()
     for days in (30, 90, 365):

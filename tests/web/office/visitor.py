@@ -65,13 +65,15 @@ class Page:
 
 
 class Visitor:
-    """`token` is the session's cookie; `csrf` is what the newest page carried."""
+    """`token` is the session's cookie, `device` that of a known browser; `csrf` is what the newest page carried."""
 
     def __init__(self, site: Site, session: aiohttp.ClientSession) -> None:
         self.site = site
         self.session = session
         self.token: str | None = None
+        self.device: str | None = None
         self.csrf = ""
+        self.known_as: str | None = None  # the cookie by which a browser is known again
 
     async def get(self, path: str, headers: Mapping[str, str] | None = None) -> Page:
         return await self._ask("GET", path, headers)
@@ -104,14 +106,24 @@ class Visitor:
     async def _ask(
         self, method: str, path: str, headers: Mapping[str, str] | None = None, **more: Any
     ) -> Page:
-        sent = {"Accept": "text/html", **(headers or {})}
+        sent, cookies = {"Accept": "text/html", **(headers or {})}, list[str]()
         if self.token:
-            sent["Cookie"] = f"esign={self.token}"
+            cookies.append(f"esign={self.token}")
+        if self.device:
+            cookies.append(f"esign-device={self.device}")
+        if self.known_as:
+            cookies.append(f"esign-b={self.known_as}")
+        if cookies:
+            sent["Cookie"] = "; ".join(cookies)
         url = f"{self.site.base}{path}"
         async with self.session.request(method, url, headers=sent, allow_redirects=False, **more) as answer:
             page = Page(answer.status, answer.headers, await answer.text(), answer.cookies)
         if "esign" in page.cookies:
             self.token = page.cookies["esign"].value or None
+        if "esign-device" in page.cookies:
+            self.device = page.cookies["esign-device"].value
+        if "esign-b" in page.cookies:
+            self.known_as = page.cookies["esign-b"].value
         if found := CSRF.search(page.text):
             self.csrf = found[1]
         return page
@@ -196,9 +208,9 @@ class Office:
 
 
 @asynccontextmanager
-async def an_office(folder: Path, **tables: Any) -> AsyncIterator[Office]:
+async def an_office(folder: Path, *, clock: FakeClock | None = None, **tables: Any) -> AsyncIterator[Office]:
     """`tables` are those of the configuration."""
-    clock = FakeClock()
+    clock = clock or FakeClock()
     async with (
         a_site(folder, clock, **tables) as site,
         aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as browser,

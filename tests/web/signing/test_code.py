@@ -8,7 +8,7 @@ from esign.actions.signing import Visit, Visitor
 from esign.core.challenge import Standing, Step
 from esign.core.document import Role
 from esign.core.instant import MINUTE, SECOND
-from esign.web.signing.codes import masked
+from esign.core.masking import mask_email
 from tests.web.signing.client import LINK, ORIGIN, Client
 from tests.web.signing.port import CODE, NOW, SESSION, MemoryPort, a_document, a_recipient, other
 
@@ -88,7 +88,7 @@ async def test_each_step_has_its_words_and_its_next_act(
     ],
 )
 def test_an_address_is_shown_to_whoever_knows_it(email: str, shown: str) -> None:
-    assert masked(email) == shown
+    assert mask_email(email) == shown
 
 
 # ---------- what it sends ----------

@@ -261,19 +261,6 @@ async def test_a_refusal_to_approve_is_called_one() -> None:
     assert "Mira Okafor declined to approve" in page
 
 
-async def test_without_having_shown_the_code_nobody_reads_why_it_was_withdrawn() -> None:
-    state, document = STATES["cancelled"]
-    port = MemoryPort(document, state)
-
-    class Unproven(MemoryPort):
-        async def visit(self, runtime: object, visitor: object) -> object:  # type: ignore[override]
-            return replace(port.seen(), proven=False)
-
-    assert "without the window seat" in (await Client(port).ask()).body.decode()
-    page = (await Client(Unproven()).ask()).body.decode()
-    assert "withdrawn" in page and "without the window seat" not in page
-
-
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "data:text/html,x", "//northlight.example", "ftp://a.test/x"]
 )

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from esign.actions.relay import Outage
 from esign.core import attention
-from esign.core.document import Document, Recipient, RecipientStatus, Status
+from esign.core.document import Delivery, Document, Recipient, RecipientStatus, Status
 from esign.core.instant import DAY, Instant
 from esign.web.office.document import possible
 from esign.web.office.document.forms import home
@@ -54,6 +55,7 @@ class Scene:
     seal_due: Instant | None
     missing: Sequence[str]
     asked_anew: Sequence[str] = ()
+    outage: Outage | None = None
 
     @property
     def home(self) -> str:
@@ -80,10 +82,12 @@ def sent(scene: Scene) -> Next:
     waiting = [r for r in scene.document.recipients if r.invited]
     if refused := attention.refused(scene.document):
         return undelivered(scene, refused[0])
+    if unmailed := [r for r in waiting if is_unmailed(scene, r)]:
+        return not_mailed(scene, waiting, unmailed)
     buttons = [] if len(waiting) != 1 else [link(scene, waiting[0])]
     too_soon = all(possible.refused_for("remind", scene.document, r, scene.now) for r in waiting)
     if not too_soon:
-        buttons.insert(0, reminder(scene, waiting))
+        buttons.insert(0 if scene.outage is None else len(buttons), reminder(scene, waiting))
     title = Markup("Waiting for {}").format(names(waiting))
     return Next(title, Markup(" ").join(progress(scene, waiting)), "clock", "", tuple(buttons))
 
@@ -94,6 +98,38 @@ def undelivered(scene: Scene, recipient: Recipient) -> Next:
     title = Markup("The address of {} was refused").format(name(recipient))
     button = Button("Correct the address", to, "edit", ask=True)
     return Next(title, words.format(recipient.email), "warn", "fail", (button,))
+
+
+def is_unmailed(scene: Scene, recipient: Recipient) -> bool:
+    """Whether no mail has brought them a link, and none is about to."""
+    if recipient.viewed_at is not None:
+        return False
+    waits = scene.outage is not None and recipient.delivery is Delivery.QUEUED
+    return waits or recipient.delivery is Delivery.KEPT
+
+
+def not_mailed(scene: Scene, waiting: Sequence[Recipient], unmailed: Sequence[Recipient]) -> Next:
+    """The signing link comes first: it works without any mail."""
+    why = scene.outage.sentence if scene.outage else "The mail was kept here when no mail server was set up."
+    words = [
+        why,
+        "Give them the signing link yourself." if len(unmailed) == 1 else "Give each their signing link.",
+    ]
+    buttons = [
+        Button(
+            f"Link for {one.name}" if len(waiting) > 1 else "Signing link",
+            link(scene, one).to,
+            "link",
+            ask=True,
+        )
+        for one in unmailed[:MOST_NAMES]
+    ]
+    too_soon = all(possible.refused_for("remind", scene.document, r, scene.now) for r in waiting)
+    if not too_soon:
+        buttons.append(reminder(scene, waiting))
+    title = Markup("Not mailed to {}").format(names(unmailed))
+    said = Markup(" ").join(map(Markup.escape, words))
+    return Next(title, said, "warn", "fail", tuple(buttons))
 
 
 def link(scene: Scene, recipient: Recipient) -> Button:
@@ -119,8 +155,8 @@ def progress(scene: Scene, waiting: Sequence[Recipient]) -> list[Markup]:
     due = min((r.next_reminder_at for r in waiting if r.next_reminder_at is not None), default=None)
     reminded = max((r.last_reminded_at for r in waiting if r.last_reminded_at is not None), default=None)
     if reminded is not None:
-        said.append(f"Reminded {times.near(reminded)}.")
-    said.append(f"The next reminder leaves {times.near(due)}." if due else "No reminder is planned.")
+        said.append(f"Last reminder {times.near(reminded)}.")
+    said.append(f"The next reminder is due {times.near(due)}." if due else "No reminder is planned.")
     if document.expires_at is not None and document.expires_at - scene.now < SOON:
         said.append(f"The time to sign ends {times.near(document.expires_at)}.")
     return [Markup.escape(sentence) for sentence in said]

@@ -6,7 +6,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from esign.actions import documents as acting
-from esign.actions import testmail
+from esign.actions import testmail, unblocking
 from esign.core import renewing, retention
 from esign.core.audit import Entry
 from esign.core.document import Actor, Document, Mode, Status
@@ -68,7 +68,7 @@ async def shown(call: Call, document: Document, trail: list[Entry]) -> dict[str,
     return {
         **about(document),
         "next": awaiting.next_step(await scene(call, document, trail)),
-        "groups": groups(document, times, now),
+        "groups": groups(document, times, now, await blocked(call, document), mails=call.outage is None),
         "acted": acted(document),
         "days": days(trail, document, times),
         "earlier": bool(trail) and trail[0].seq > 1,
@@ -83,6 +83,12 @@ async def shown(call: Call, document: Document, trail: list[Entry]) -> dict[str,
         "keys": [field.key for one in document.recipients for field in one.fields if field.key],
         "messages": await messages(call, document) if works else (),
     }
+
+
+async def blocked(call: Call, document: Document) -> frozenset[str]:
+    """Return the ids of the recipients whose code was tried, or sent, too often."""
+    now = call.runtime.clock.now()
+    return await unblocking.find_blocked(call.runtime.db, document.recipients, now)
 
 
 def about(document: Document) -> dict[str, Any]:
@@ -114,6 +120,7 @@ async def scene(call: Call, document: Document, trail: list[Entry]) -> awaiting.
         await outbox.seal_due(runtime.db, document.id) if document.status is Status.SEALING else None,
         await missing(runtime, document) if document.status is Status.DRAFT else (),
         [name for id, name in names.items() if id in asked],
+        call.outage,
     )
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from esign.actions import editing, links
+from esign.actions import editing, links, unblocking
 from esign.core.correcting import CORRECTED
 from esign.core.document import Document, Recipient, Status
 from esign.core.language import LANGUAGES
@@ -95,8 +95,25 @@ async def change(call: Call) -> Response:
     members = taken(RecipientChange, body).members(now, vault)
     check, seen = checking(call.runtime.config.limits.fields), revision(call.form) if draft else None
     with telling(call, document, {"accessCode": "", **body}):
-        await editing.change_recipient(call.runtime, asking(call, document, seen), one.id, members, check)
+        await editing.change_recipient(
+            call.runtime, asking(call, document, seen), one.id, members, check, require_send=may_send
+        )
     return call.go(home(document.id), "recipient-changed" if draft else "corrected")
+
+
+def may_send() -> None:
+    """Refuse nobody: each role that may open this form (`Act.WORK`) may send documents too."""
+
+
+# ---------- codes ----------
+
+
+async def unblock(call: Call) -> Response:
+    """Let somebody try again whose code was entered, or sent, too often."""
+    document, one = await find_one(call)
+    with telling(call, document):
+        done = await unblocking.unblock(call.runtime, asking(call, document), one.id)
+    return call.go(home(document.id), "unblocked" if done.unblocked else "not-blocked")
 
 
 # ---------- signing links ----------

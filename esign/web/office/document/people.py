@@ -47,8 +47,19 @@ class Group:
     people: tuple[Person, ...]
 
 
-def groups(document: Document, times: Times, now: Instant) -> list[Group]:
-    made = Making(document, times, now, editor.colours(document.recipients)).person
+def groups(
+    document: Document,
+    times: Times,
+    now: Instant,
+    blocked: frozenset[str] = frozenset(),
+    *,
+    mails: bool = True,
+) -> list[Group]:
+    """Return everybody by turns.
+
+    `blocked` holds the ids of those whose code was tried too often; `mails` says whether mails leave now.
+    """
+    made = Making(document, times, now, editor.colours(document.recipients), blocked, mails).person
     acting = sorted((r for r in document.recipients if r.role in INVITED), key=lambda r: r.order)
     steps = [list(found) for _, found in groupby(acting, key=lambda r: r.order)]
     found = [
@@ -84,16 +95,19 @@ class Making:
     times: Times
     now: Instant
     colours: Mapping[str, int]
+    blocked: frozenset[str]
+    mails: bool
 
     def person(self, recipient: Recipient) -> Person:
         failed = recipient.delivery is Delivery.FAILED
         return Person(
             recipient,
             self.colours.get(recipient.id),
-            steps_of(self.document, recipient),
+            steps_of(self.document, recipient, self.mails),
             self.line(recipient),
             (recipient.delivery_error or "No reason was given.") if failed else None,
-            frozenset(act for act in possible.ACTS_ON_ONE if self.works(act, recipient)),
+            frozenset(act for act in possible.ACTS_ON_ONE if self.works(act, recipient))
+            | ({"unblock"} if recipient.id in self.blocked else set()),
         )
 
     def works(self, act: str, recipient: Recipient) -> bool:
@@ -114,6 +128,8 @@ class Making:
         if recipient.reminders_sent and recipient.completed_at is None:
             times = {1: "once", 2: "twice"}.get(recipient.reminders_sent, f"{recipient.reminders_sent} times")
             words.append(f"reminded {times}")
+        if recipient.id in self.blocked:
+            words.append("locked: the code was tried too often")
         return " · ".join(words)
 
     def newest(self, recipient: Recipient) -> str | None:
@@ -127,15 +143,35 @@ class Making:
         return f"invited {self.times.near(recipient.sent_at)}" if recipient.sent_at is not None else None
 
 
-def steps_of(document: Document, recipient: Recipient) -> tuple[Step, ...]:
+def mailing_of(recipient: Recipient, mails: bool) -> Step:
+    """Where the newest mail stands: sent is what a mail server took."""
+    if recipient.sent_at is None:
+        return Step("", "Sent")
+    late = recipient.viewed_at is None and recipient.completed_at is None
+    return {
+        Delivery.ACCEPTED: Step("on", "Sent"),
+        Delivery.FAILED: Step("no", "Refused"),
+        Delivery.KEPT: Step("no" if late else "on", "Not mailed"),
+        Delivery.QUEUED: Step("cur", "Being mailed") if mails else Step("no" if late else "on", "Not mailed"),
+        Delivery.NONE: Step("on", "Invited"),
+    }[recipient.delivery]
+
+
+def steps_of(document: Document, recipient: Recipient, mails: bool) -> tuple[Step, ...]:
     if document.status is Status.DRAFT:
         return ()
     if recipient.role is Role.CC:
         done = recipient.sent_at is not None
         ended = document.status in (Status.DECLINED, Status.EXPIRED, Status.CANCELLED)
-        return (Step("on", "Copy sent") if done else Step("", "No copy" if ended else "After sealing"),)
-    failed = recipient.delivery is Delivery.FAILED
-    sent = Step("no", "Refused") if failed else Step("on" if recipient.sent_at else "", "Sent")
+        if not done:
+            return (Step("", "No copy" if ended else "After sealing"),)
+        step = mailing_of(recipient, mails)
+        return (
+            Step(
+                step.state, {"Sent": "Copy sent", "Not mailed": "Copy not mailed"}.get(step.word, step.word)
+            ),
+        )
+    sent = mailing_of(recipient, mails)
     viewed = Step("on" if recipient.viewed_at else "", "Viewed")
     return (sent, viewed, *last_step(document, recipient))
 

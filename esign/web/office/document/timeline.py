@@ -12,6 +12,7 @@ from esign.core.audit import Entry
 from esign.core.challenge import Method
 from esign.core.document import Document
 from esign.core.instant import Instant, parse
+from esign.core.link import Route
 from esign.web.office.draft.preflight import sentences
 from esign.web.office.words import Times
 
@@ -20,7 +21,7 @@ SENTENCES: Mapping[str, tuple[str, str, str]] = {
     "document.created": ("doc", "", "{actor} created it"),
     "document.updated": ("edit", "", "{actor} changed {members}"),
     "document.sent": ("send", "a", "{actor} sent the document"),
-    "document.completed": ("seal", "g", "The document was sealed, and a copy sent to everybody"),
+    "document.completed": ("seal", "g", "The document was sealed"),
     "document.declined": ("stop", "b", "The document ended, because {actor} declined"),
     "document.expired": ("clock", "b", "The time to sign was over"),
     "document.cancelled": ("stop", "b", "{actor} cancelled the document"),
@@ -30,13 +31,14 @@ SENTENCES: Mapping[str, tuple[str, str, str]] = {
     "document.seal_retried": ("refresh", "", "{actor} had the seal tried again"),
     "recipient.sent": ("send", "a", "{whom} was invited"),
     "recipient.viewed": ("eye", "", "{whom} opened the document"),
-    "recipient.code_sent": ("mail", "", "A code was sent to {whom}"),
+    "recipient.code_sent": ("mail", "", "{whom} asked for a code"),
     "recipient.authenticated": ("lock", "", "{whom} {proof}"),
     "recipient.authentication_failed": ("warn", "b", "A wrong code was entered at the link of {whom}"),
+    "recipient.unblocked": ("lock", "", "{actor} let {whom} try the code again"),
     "recipient.consented": ("check", "", "{whom} agreed to do this electronically"),
     "recipient.completed": ("signature", "g", "{whom} {act}"),
     "recipient.declined": ("stop", "b", "{whom} declined"),
-    "recipient.reminded": ("bell", "", "{whom} was reminded"),
+    "recipient.reminded": ("bell", "", "A reminder was written to {whom}"),
     "recipient.corrected": ("edit", "", "{actor} corrected {whom}"),
     "recipient.delivery_failed": ("warn", "b", "The address of {whom} was refused"),
     "recipient.link_requested": ("link", "", "{whom} asked for a new link"),
@@ -58,11 +60,29 @@ MEMBERS: Mapping[str, str] = {
     "metadata": "the notes",
 }
 VARIANTS = {"original": "the original", "sealed": "the sealed PDF", "certificate": "the audit certificate"}
+LINKS = {
+    Route.EMAIL.value: "By the link sent by e-mail",
+    Route.SENDER.value: "By a link that was given to the sender",
+    Route.TEST.value: "By a link of test mode",
+}
+NO_LINK = "By a link; how it reached them was not recorded"
+CODES = {
+    Route.EMAIL.value: "entered the code from the e-mail",
+    Route.SENDER.value: "entered a code that was not e-mailed but kept on this server",
+    Route.TEST.value: "entered a code of test mode",
+}
 PROOFS = {
-    Method.LINK.value: "came by the link in the mail",
-    Method.EMAIL_CODE.value: "entered the code from the mail",
+    Method.LINK.value: "came by a link",
+    Method.EMAIL_CODE.value: "entered a code",
     Method.ACCESS_CODE.value: "entered the access code",
 }
+BY_LINK = (
+    "recipient.viewed",
+    "recipient.authenticated",
+    "recipient.authentication_failed",
+    "recipient.completed",
+    "recipient.declined",
+)
 SHOWS_ORIGIN = (
     "recipient.viewed",
     "recipient.completed",
@@ -112,12 +132,20 @@ def told(line: Entry, document: Document, times: Times) -> Told:
         members=listed([MEMBERS.get(name, name) for name in data.get("members", ())]),
         variant=VARIANTS.get(data.get("variant", ""), "a file"),
         attempts=data.get("attempts", "several"),
-        proof=PROOFS.get(data.get("method", ""), "showed who they are"),
+        proof=proof(data),
         act=data.get("act", "finished"),
         type=line.type,
     )
     more = Markup(" · ").join(small_print(line, times))
     return Told(line.seq, line.at, icon, tone, words, more)
+
+
+def proof(data: Mapping[str, Any]) -> str:
+    """What somebody has shown, no more than was recorded."""
+    if data.get("result") == "simulated":
+        return "was simulated"
+    code = CODES.get(data.get("code", "")) if data.get("method") == Method.EMAIL_CODE else None
+    return code or PROOFS.get(data.get("method", ""), "showed who they are")
 
 
 def actor_of(line: Entry) -> Markup:
@@ -155,6 +183,8 @@ def small_print(line: Entry, times: Times) -> list[Markup]:
         "recipient.declined",
     ):
         notes.append("Simulated")
+    elif line.type in BY_LINK and line.actor_kind == "recipient":
+        notes.append(LINKS.get(data.get("link", ""), NO_LINK))
     if line.type == "recipient.reminded":
         notes.append("Automatically" if line.actor_kind == "system" else f"By {by_name(personal)}")
     if detail.get("email"):

@@ -32,6 +32,7 @@ REMOVED: Mapping[str, str] = {
     "alternate images": "Images that only printers or some readers choose were removed.",
     "metadata": "Hidden notes about the file, such as its author, were removed.",
     "conformance claims": "The file no longer calls itself PDF/A or the like: with what is filled in, it would not be.",
+    "foreign data": "Data of another kind around the PDF was removed. Only the PDF is kept and handed out.",
 }
 REPAIRED = "The file was damaged and was repaired. Please look through its pages."
 

@@ -59,5 +59,5 @@ async def ask_delete(call: Call) -> Response:
 
 async def delete(call: Call) -> Response:
     """Whatever somebody changed in it meanwhile goes with it."""
-    await templates.delete(call.runtime, call.owner, call.path["id"])
+    await templates.delete(call.runtime, call.owner, call.path["id"], caller=call.caller)
     return call.go("/templates", "template-deleted")

@@ -1,0 +1,18 @@
+"""Who asks for an administrative act, and from where."""
+
+from dataclasses import dataclass
+
+from esign.core.apikey import COMMAND_LINE
+from esign.core.document import NOWHERE, SYSTEM, Actor, Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A member at a browser, an API key, the command line, or the program itself."""
+
+    actor: Actor
+    origin: Origin = NOWHERE
+
+
+COMMAND = Caller(COMMAND_LINE)
+PROGRAM = Caller(SYSTEM)

@@ -1,0 +1,7 @@
+"""Addresses shown in part: enough for their owner to recognise them, too little for anybody else to write to."""
+
+
+def mask_email(email: str) -> str:
+    """Return the address with the middle of its local part left out: `j•••r@example.com`."""
+    local, _, domain = email.rpartition("@")
+    return f"{local[:1]}•••{local[-1:] if len(local) > 2 else ''}@{domain}"

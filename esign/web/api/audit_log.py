@@ -1,0 +1,126 @@
+"""The administrative audit log of the organisation, for those who administer it (contract 3.5)."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, JsonValue, WithJsonSchema
+
+from esign.actions import audit_log as actions
+from esign.core.admin_audit import ACTS
+from esign.core.audit import Entry
+from esign.core.document import Mode
+from esign.core.errors import Problem
+from esign.store.audit_log import Wanted
+from esign.web.api import account_examples as examples
+from esign.web.api.documents import owner_of
+from esign.web.api.paging import Paging, cursor_of, place_of
+from esign.web.endpoint import Call
+from esign.web.schema import Line, Moment, Reply, Timestamp, refusal
+
+FOREVER = 2**62
+
+
+def known(name: str) -> str:
+    if name not in ACTS:
+        raise refusal("enum", f"There is no act “{name[:40]}”.")
+    return name
+
+
+ActType = Annotated[str, AfterValidator(known), WithJsonSchema({"type": "string", "enum": list(ACTS)})]
+
+
+class AuditLogQuery(Paging):
+    type: Annotated[ActType | None, Field(description="Only acts of this type.")] = None
+    actor: Annotated[
+        Annotated[str, Line(1, 64)] | None,
+        Field(
+            description="Only what this member or API key did, by id.",
+            examples=["mem_01kzsz0a1b2c3d4e5f6g7h8j9k"],
+        ),
+    ] = None
+    from_: Annotated[Timestamp | None, Field(alias="from", description="From then on.")] = None
+    to: Annotated[Timestamp | None, Field(description="Until then, not included.")] = None
+
+
+class LogActorReply(Reply):
+    """Who did it: `anonymous` for somebody who did not show who they are, as at a failed sign-in; the command line and
+    the program itself are `system`."""
+
+    kind: Literal["member", "api_key", "system", "anonymous"]
+    id: str | None
+    name: str | None
+    email: str | None
+
+
+class LogEntryReply(Reply):
+    """An entry of the chain: its hash is made as that of a document's entry, with `organisationId` in place of
+    `documentId` and a `recipientId` of null."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.LOG_ENTRY]})
+
+    seq: int
+    at: Moment
+    type: str
+    organisation_id: str
+    actor: LogActorReply
+    ip: str | None
+    user_agent: str | None
+    data: dict[str, JsonValue]
+    detail: dict[str, JsonValue] | None
+    salt: str | None
+    personal_hash: str
+    prev_hash: str
+    hash: str
+
+
+class AuditLogPage(Reply):
+    model_config = ConfigDict(json_schema_extra={"examples": [examples.AUDIT_LOG]})
+
+    data: list[LogEntryReply]
+    has_more: bool
+    next_cursor: str | None
+
+
+async def find(call: Call, query: AuditLogQuery) -> dict[str, Any]:
+    """A page of the administrative audit log, newest first; needs a live key."""
+    if call.key.mode is not Mode.LIVE:
+        raise Problem("insufficient_scope", "The audit log is read with a live key.")
+    before = FOREVER if query.to is None else query.to
+    organisation_id = owner_of(call).organisation_id
+    wanted = Wanted(organisation_id, query.type, query.actor, query.from_ or 0, before)
+    filters = f"audit:{wanted}"
+    after = place_of(call.runtime.vault, query.cursor, filters)
+    found, more = await actions.find_page(call.runtime, wanted, query.limit, after)
+    return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
+
+
+def present_page(found: dict[str, Any]) -> AuditLogPage:
+    return AuditLogPage(
+        data=[present_entry(line) for line in found["data"]],
+        has_more=found["next"] is not None,
+        next_cursor=found["next"],
+    )
+
+
+def present_entry(line: Entry) -> LogEntryReply:
+    personal = line.personal or {}
+    actor = personal.get("actor") or {}
+    return LogEntryReply(
+        seq=line.seq,
+        at=line.at,
+        type=line.type,
+        organisation_id=line.document_id,
+        actor=LogActorReply(
+            kind=line.actor_kind,  # type: ignore[arg-type]  # the kinds of whoever administers
+            id=line.actor_id,
+            name=actor.get("name"),
+            email=actor.get("email"),
+        ),
+        ip=personal.get("ip"),
+        user_agent=personal.get("userAgent"),
+        data=dict(line.data),
+        detail=personal.get("detail"),
+        salt=line.salt.hex() if line.salt else None,
+        personal_hash=line.personal_hash.hex(),
+        prev_hash=line.prev_hash.hex(),
+        hash=line.hash.hex(),
+    )
