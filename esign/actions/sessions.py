@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from esign.actions import audit_log, factors, notices
 from esign.actions.audit_log import Act
+from esign.actions.known_browsers import Browser
 from esign.core.account import Organisation
 from esign.core.document import Mode, Origin
 from esign.core.instant import Instant
@@ -17,8 +18,7 @@ from esign.core.member import Member
 from esign.core.user import SEEN, Session, Stage, User
 from esign.entropy import new_id, new_token
 from esign.runtime import Runtime
-from esign.store import accounts, members, sessions, users
-from esign.store import audit_log as browsers
+from esign.store import accounts, known_browsers, members, sessions, users
 from esign.store.database import Transaction
 
 
@@ -34,30 +34,21 @@ class Signed:
 
 
 async def sign_in(
-    runtime: Runtime, email: str, password: str, origin: Origin, browser: str, device: str | None = None
+    runtime: Runtime, email: str, password: str, origin: Origin, browser: Browser
 ) -> tuple[str, Session] | None:
     """A cookie and its session; None, and as slowly, where address and password do not belong together.
 
-    Either way it is entered in the administrative log, failures in bounded number. `device` is a browser that the
-    account knows: it has a lane of its own before the hashing.
+    Either way it is entered in the administrative log, failures in bounded number. A browser that the account knows
+    has a lane of its own before the hashing.
     """
     user = await users.find(runtime.db, email)
-    fits = await runtime.passwords.fits(user.password if user else None, password, device or origin.ip)
+    fits = await runtime.passwords.fits(user.password if user else None, password, browser.lane or origin.ip)
     own = await members.of_user(runtime.db, user.id) if user else []
     if user is None or not fits or user.disabled_at is not None or not own:
         await audit_log.log_failure(runtime, user, "password", origin)
         return None
     stage = Stage.WHOLE if user.totp is None else Stage.HALF
-    return await begin(runtime, user, own[0].organisation_id, stage, origin, browser)
-
-
-async def browser_of(runtime: Runtime, cookie: str | None) -> str:
-    """Return the token by which this browser is known: its cookie where it is one of ours, else a new one.
-
-    A value that we did not give out is not taken over, so that nobody can plant a token that they know.
-    """
-    issued = cookie is not None and await browsers.is_issued(runtime.db, cookie)
-    return cookie if issued and cookie is not None else new_token()
+    return await begin(runtime, user, own[0].organisation_id, stage, origin, browser.token)
 
 
 async def begin(
@@ -117,9 +108,9 @@ async def enter(
 ) -> None:
     """Enter a sign-in that is complete in the administrative log; tell the person where the browser is a new one."""
     now = runtime.clock.now()
-    known = browser is not None and await browsers.is_known(tx, user.id, browser, now)
+    known = browser is not None and await known_browsers.is_known(tx, user.id, browser, now)
     if browser is not None:
-        await browsers.remember_browser(tx, user.id, browser, now)
+        await known_browsers.add(tx, user.id, browser, now)
         if not known and not expected:
             await notices.tell_user(
                 tx, runtime.vault, user, session.organisation_id, "sign_in_new", origin, now

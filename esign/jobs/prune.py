@@ -11,6 +11,7 @@ from esign.store import (
     events,
     handoffs,
     idempotency,
+    known_browsers,
     mails,
     outbox,
     sessions,
@@ -43,7 +44,7 @@ async def tick(runtime: Runtime) -> int:
         (mails.prune, now - runtime.config.test.purge_after_days * DAY, BATCH),
         (blobs.prune, now - DAY, BLOBS),
         (audit_log.prune_failures, now - HOUR, BATCH),
-        (audit_log.prune_browsers, now - audit_log.REMEMBERED, BATCH),
+        (known_browsers.prune, now - known_browsers.REMEMBERED, BATCH),
         (views.prune, now - VIEWS_KEPT, BLOBS),
     )
     return sum([await until_done(runtime, prune, before, batch) for prune, before, batch in table])

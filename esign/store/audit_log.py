@@ -1,17 +1,14 @@
-"""The administrative audit log: the trail under an organisation's id, its failed sign-ins, and known browsers."""
+"""The administrative audit log: the trail under an organisation's id, and its failed sign-ins."""
 
-import hashlib
 from dataclasses import dataclass
 
 from esign.core.admin_audit import WINDOW
 from esign.core.audit import Entry
-from esign.core.instant import DAY, Instant, Millis
+from esign.core.instant import Instant
 from esign.store import events
 from esign.store.database import Reader, Transaction
 from esign.store.documents import Place
 
-REMEMBERED: Millis = 400 * DAY  # as long as browsers keep a cookie
-BROWSERS = 50  # of one person
 OWN = "document_id = :organisation_id AND document_id >= 'org_' AND document_id < 'org`'"
 
 
@@ -91,71 +88,12 @@ async def count_failure(
     return row["tries"], row["since"]
 
 
-# ---------- browsers ----------
-
-
-def hashed(token: str) -> bytes:
-    return hashlib.sha256(token.encode()).digest()
-
-
-async def is_issued(reader: Reader, token: str) -> bool:
-    """Return whether this cookie was given out by us, to whomever."""
-    row = await reader.one("SELECT 1 FROM known_browser WHERE token = :token LIMIT 1", token=hashed(token))
-    return row is not None
-
-
-async def is_known(reader: Reader, user_id: str, token: str, now: Instant) -> bool:
-    """Return whether this person has signed in with this browser before."""
-    row = await reader.one(
-        "SELECT 1 FROM known_browser WHERE user_id = :user_id AND token = :token AND seen_at > :since",
-        user_id=user_id,
-        token=hashed(token),
-        since=now - REMEMBERED,
-    )
-    return row is not None
-
-
-async def remember_browser(tx: Transaction, user_id: str, token: str, now: Instant) -> None:
-    """Know the browser from now on; of one person's browsers those used last are kept."""
-    await tx.run(
-        """
-        INSERT INTO known_browser (token, user_id, seen_at) VALUES (:token, :user_id, :now)
-        ON CONFLICT (user_id, token) DO UPDATE SET seen_at = excluded.seen_at
-        """,
-        token=hashed(token),
-        user_id=user_id,
-        now=now,
-    )
-    await tx.run(
-        """
-        DELETE FROM known_browser WHERE user_id = :user_id AND token NOT IN (
-            SELECT token FROM known_browser WHERE user_id = :user_id ORDER BY seen_at DESC LIMIT :most
-        )
-        """,
-        user_id=user_id,
-        most=BROWSERS,
-    )
-
-
 async def prune_failures(tx: Transaction, before: Instant, limit: int) -> int:
     """Forget counts that began earlier."""
     return await tx.run(
         """
         DELETE FROM failed_sign_in WHERE (organisation_id, subject) IN (
             SELECT organisation_id, subject FROM failed_sign_in WHERE since < :before LIMIT :limit
-        )
-        """,
-        before=before,
-        limit=limit,
-    )
-
-
-async def prune_browsers(tx: Transaction, before: Instant, limit: int) -> int:
-    """Forget browsers that were last used earlier."""
-    return await tx.run(
-        """
-        DELETE FROM known_browser WHERE (user_id, token) IN (
-            SELECT user_id, token FROM known_browser WHERE seen_at < :before LIMIT :limit
         )
         """,
         before=before,

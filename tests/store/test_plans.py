@@ -25,6 +25,7 @@ from esign.store import (
     events,
     handoffs,
     idempotency,
+    known_browsers,
     listing,
     mails,
     members,
@@ -167,7 +168,6 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
         tx, replace(LOGGED, type="member.signed_in", actor_id="mem_1"), 25, LOG_PLACE
     ),
     "audit_log.prune_failures": lambda tx: audit_log.prune_failures(tx, NOW, 500),
-    "audit_log.prune_browsers": lambda tx: audit_log.prune_browsers(tx, NOW, 500),
     "blobs.prune": lambda tx: blobs.prune(tx, NOW, 16),
     "challenges.prune": lambda tx: challenges.prune(tx, NOW, 500),
     "deliveries.attempts": lambda tx: deliveries.attempts(tx, 1),
@@ -199,6 +199,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "events.prune": lambda tx: events.prune(tx, NOW, 500),
     "handoffs.prune": lambda tx: handoffs.prune(tx, NOW, 500),
     "idempotency.prune": lambda tx: idempotency.prune(tx, NOW, 500),
+    "known_browsers.prune": lambda tx: known_browsers.prune(tx, NOW, 500),
     "mails.newest": lambda tx: mails.newest(tx, 25),
     "mails.find_tests": lambda tx: mails.find_tests(tx, ORGANISATION, 25, AFTER),
     "mails.prune": lambda tx: mails.prune(tx, NOW, 500),

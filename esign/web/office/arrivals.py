@@ -20,7 +20,6 @@ from esign.core.network import network_of
 from esign.core.user import Errand, Stage, User
 from esign.store import accounts
 from esign.web.api.rules import known_zone
-from esign.web.office import cookies
 from esign.web.office.call import Call
 from esign.web.office.door import Handler
 from esign.web.office.entrance import entered, replace
@@ -80,7 +79,8 @@ async def forgot(call: Call) -> Response:
     """
     email = checked(Address, call.form).email
     ip = call.origin.ip
-    call.tries.count("forgot", f"{email} {network_of(ip or 'local')}", ip, call.device(email))
+    browser = await call.recognise(email)
+    call.tries.count("forgot", f"{email} {network_of(ip or 'local')}", ip, browser.lane)
     answer = call.go("/forgot?sent=yes")
     answer.background = BackgroundTask(joining.forgot, call.runtime, email, call.origin)
     return answer
@@ -139,12 +139,12 @@ async def join_again(call: Call, token: str, invited: Invitation) -> User:
     email, password = invited.member.email, call.form.get("password", "")
     if not password:
         raise Wrong({"password": EMPTY})
-    ip, device = call.origin.ip, call.device(email)
-    async with call.tries.turn(email, ip, device):
-        user = await joining.join(call.runtime, token, invited, "", password, call.origin, device)
+    ip, lane = call.origin.ip, (await call.recognise(email)).lane
+    async with call.tries.turn(email, ip, lane):
+        user = await joining.join(call.runtime, token, invited, "", password, call.origin, lane)
     if user is None:
         raise Wrong({"password": NOT_YOURS})
-    call.tries.forgive_password(email, ip, device)
+    call.tries.forgive_password(email, ip, lane)
     return user
 
 
@@ -211,16 +211,13 @@ async def begun(
 ) -> Response:
     """Whoever has come in by such a link is signed in, or is first asked for a code."""
     stage = Stage.WHOLE if user.totp is None else Stage.HALF
-    runtime = call.runtime
-    browser = await sessions.browser_of(runtime, cookies.find_browser(call.request, runtime.config))
+    browser = (await call.recognise(user.email)).token
     new, session = await sessions.begin(
-        runtime, user, organisation_id, stage, call.origin, browser, expected=True
+        call.runtime, user, organisation_id, stage, call.origin, browser, expected=True
     )
     if stage is Stage.WHOLE:
         call.browser = browser
     await replace(call, new, session)
-    if stage is Stage.WHOLE:
-        call.known_to = user.email
     return entered(call, session, then, done)
 
 

@@ -11,7 +11,9 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from esign.actions import known_browsers
 from esign.actions.documents import Owner
+from esign.actions.known_browsers import Browser
 from esign.actions.relay import Outage
 from esign.actions.sessions import Signed
 from esign.core.caller import Caller
@@ -21,7 +23,7 @@ from esign.entropy import new_token
 from esign.runtime import Runtime
 from esign.web.body import Incoming
 from esign.web.multipart import SentFile
-from esign.web.office import devices
+from esign.web.office import cookies
 from esign.web.office.tries import Tries
 from esign.web.office.words import COUNTED, DONE, Times, said
 from esign.web.pages import Pages
@@ -41,7 +43,6 @@ class Call:
     """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one, and `browser` the
     token by which the browser of a complete sign-in is known from now on.
 
-    `known_to` is the address of an account that has just signed in, which knows this browser from now on.
     `incoming` is a body that brings files; `attention`: how many documents need some; `outage`: why no mail
     leaves; `places`: the pages that there
     are; `packing`: the places of archives that are under way.
@@ -58,7 +59,6 @@ class Call:
     incoming: Incoming | None = None
     wrong: Mapping[str, str] = field(default_factory=dict)
     cookie: str | None = None
-    known_to: str | None = None
     browser: str | None = None
     attention: int = 0
     outage: Outage | None = None
@@ -96,9 +96,10 @@ class Call:
         """The parameters in the address."""
         return self.request.path_params
 
-    def device(self, email: str) -> str | None:
-        """The name of this browser, where it signed in to that account before."""
-        return devices.recognise(self.request, self.runtime.config, self.runtime.vault, email)
+    async def recognise(self, email: str) -> Browser:
+        """Return this browser, as the account of that address knows it."""
+        cookie = cookies.find_browser(self.request, self.runtime.config)
+        return await known_browsers.recognise(self.runtime, cookie, email)
 
     @property
     def caller(self) -> Caller:

@@ -1,4 +1,7 @@
-"""The session of a browser that is signed in: `__Host-esign`, on plain http `esign` (see `web.signing.cookies`)."""
+"""The two cookies of the office: the session of a browser, and the token by which the browser itself is known.
+
+The token opens nothing. Over https both names begin with `__Host-` (see `web.signing.cookies`).
+"""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -6,11 +9,10 @@ from starlette.responses import Response
 from esign.config import Config
 from esign.core.instant import SECOND
 from esign.core.user import ABSOLUTE
-from esign.store.audit_log import REMEMBERED
+from esign.store.known_browsers import REMEMBERED
 from esign.web.signing.cookies import is_secure, name
 
-PLAIN = "esign"
-BROWSER = "esign-b"  # knows a browser again whose session has ended; it opens nothing
+PLAIN, BROWSER = "esign", "esign-browser"
 
 
 def find(request: Request, config: Config) -> str | None:

@@ -22,7 +22,7 @@ from esign.web import errors
 from esign.web.answer import CLOSE
 from esign.web.body import Incoming
 from esign.web.errors import as_json
-from esign.web.office import cookies, devices, forms, held
+from esign.web.office import cookies, forms, held
 from esign.web.office.call import CSRF, PLACE, Call, is_own
 from esign.web.office.forms import EMPTY, Wrong
 from esign.web.office.tries import Tries
@@ -108,9 +108,6 @@ class Door:
                 answered = Lingering(answered, call.incoming)
             if call.cookie is not None:
                 cookies.give(answered, self.runtime.config, call.cookie)
-            if call.known_to is not None:
-                config, vault = self.runtime.config, self.runtime.vault
-                devices.remember(answered, request, config, vault, call.known_to)
             if call.browser is not None:
                 cookies.give_browser(answered, self.runtime.config, call.browser)
             return answered

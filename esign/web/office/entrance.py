@@ -42,18 +42,15 @@ async def sign_in(call: Call) -> Response:
     email, password = call.form.get("email", "").strip(), call.form.get("password", "")
     if missing := {name: EMPTY for name in ("email", "password") if not call.form.get(name, "").strip()}:
         raise Wrong(missing)
-    ip, device = call.origin.ip, call.device(email)
-    browser = await sessions.browser_of(call.runtime, cookies.find_browser(call.request, call.runtime.config))
-    async with call.tries.turn(email, ip, device):
-        found = await sessions.sign_in(call.runtime, email, password, call.origin, browser, device)
+    ip, browser = call.origin.ip, await call.recognise(email)
+    async with call.tries.turn(email, ip, browser.lane):
+        found = await sessions.sign_in(call.runtime, email, password, call.origin, browser)
     if found is None:
         raise Wrong({"": NO_MATCH})
-    if found[1].stage is Stage.WHOLE:
-        call.browser = browser
-    call.tries.forgive_password(email, ip, device)
+    call.tries.forgive_password(email, ip, browser.lane)
     await replace(call, *found)
     if found[1].stage is Stage.WHOLE:
-        call.known_to = email
+        call.browser = browser.token
     if held.HELD in call.form:
         return await resumed(call, found[1])
     return entered(call, found[1], wanted(call))
@@ -91,17 +88,15 @@ async def give_code(call: Call) -> Response:
     if not code.strip():
         raise Wrong({"code": EMPTY})
     user = await users.get(call.runtime.db, session.user_id)
-    device = call.device(user.email)
-    call.tries.count("code", user.id, call.origin.ip, device)
+    browser = await call.recognise(user.email)
+    call.tries.count("code", user.id, call.origin.ip, browser.lane)
     token = cookies.find(call.request, call.runtime.config)
     assert token is not None
-    browser = await sessions.browser_of(call.runtime, cookies.find_browser(call.request, call.runtime.config))
-    call.cookie = await sessions.give_factor(call.runtime, token, code, call.origin, browser)
+    call.cookie = await sessions.give_factor(call.runtime, token, code, call.origin, browser.token)
     if call.cookie is None:
         raise Wrong({"code": WRONG_CODE})
-    call.tries.forgive("code", user.id, call.origin.ip, device)
-    call.known_to = user.email
-    call.browser = browser
+    call.tries.forgive("code", user.id, call.origin.ip, browser.lane)
+    call.browser = browser.token
     if held.HELD in call.form:
         call.session = await sessions.known(call.runtime, call.cookie)
         return held.offered(call, call.form[held.HELD])

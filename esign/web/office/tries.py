@@ -3,7 +3,7 @@
 Passwords are tried by strangers, who must neither guess many nor keep the owner of an account out: beyond the limit a
 try is slower and not refused (`turn`). It is counted by account and network together, and by network, never by account
 alone or in all, since a limit that anybody can use up for others is a weapon. A browser that has signed in to the
-account before (`devices`) is counted apart from everybody else.
+account before (`actions.known_browsers`) is counted apart from everybody else.
 
 What only somebody can try who has a password or a session already (`count`) is refused beyond the limit: a second
 factor has six digits.

@@ -7,10 +7,9 @@ from typing import Any, cast
 
 import pyotp
 import pytest
-from starlette.requests import Request
 from starlette.responses import Response
 
-from esign.actions import factors, sessions, users
+from esign.actions import factors, known_browsers, sessions, users
 from esign.config import Config
 from esign.core.document import Origin
 from esign.core.errors import Problem
@@ -20,7 +19,7 @@ from esign.core.user import ABSOLUTE, IDLE, SEEN, Stage, User
 from esign.demo import contract
 from esign.store import members
 from esign.store.database import Database, Row, Transaction
-from esign.web.office import cookies, devices
+from esign.web.office import cookies
 from tests.factories import an_organisation, store_organisation
 from tests.web.office.visitor import PASSWORD, Office, Visitor, an_office
 
@@ -148,37 +147,56 @@ async def test_a_browser_is_known_to_the_account_that_signed_in_with_it(office: 
     await office.user("Bo")
     visitor = office.visitor()
     assert (await visitor.sign_in("ada@example.test", "wrong")).status == 422
-    assert visitor.device is None
+    assert visitor.known_as is None
     answer = await visitor.sign_in("ada@example.test")
-    cookie = answer.cookies["esign-device"]
-    assert cookie["httponly"] and cookie["samesite"] == "lax" and int(cookie["max-age"]) == 365 * 24 * 3600
-    assert "ada" not in cookie.value
-    assert knows(office, visitor, "ADA@example.test") and not knows(office, visitor, "bo@example.test")
+    cookie = answer.cookies["esign-browser"]
+    assert cookie["httponly"] and cookie["samesite"] == "lax" and int(cookie["max-age"]) == 400 * 24 * 3600
+    assert await knows(office, visitor, "ADA@example.test")
+    assert not await knows(office, visitor, "bo@example.test")
     await visitor.post("/sign-out")
     await visitor.sign_in("bo@example.test")
-    assert knows(office, visitor, "ada@example.test") and knows(office, visitor, "bo@example.test")
-    assert visitor.device is not None
-    name, first, second = visitor.device.split(".")
-    for forged in (f"{name}.{first[::-1]}", f"{name[::-1]}.{first}.{second}", name, "x" * 5000, "."):
-        visitor.device = forged
-        assert not knows(office, visitor, "ada@example.test") and not knows(
-            office, visitor, "bo@example.test"
-        )
+    assert await knows(office, visitor, "ada@example.test") and await knows(
+        office, visitor, "bo@example.test"
+    )
+    token = visitor.known_as
+    assert token is not None
+    for forged in (token[::-1], token[:-1], token + "A", "x" * 5000, "."):
+        visitor.known_as = forged
+        for email in ("ada@example.test", "bo@example.test"):
+            assert not await knows(office, visitor, email)
+    visitor.known_as = token
+    office.clock.advance(days=400)
+    assert not await knows(office, visitor, "ada@example.test")
 
 
-def knows(office: Office, visitor: Visitor, email: str) -> bool:
-    cookie = f"esign-device={visitor.device}".encode()
-    request = Request({"type": "http", "headers": [(b"cookie", cookie)]})
-    return devices.recognise(request, office.runtime.config, office.runtime.vault, email) is not None
+async def knows(office: Office, visitor: Visitor, email: str) -> bool:
+    return (await known_browsers.recognise(office.runtime, visitor.known_as, email)).is_known
+
+
+async def test_one_cookie_decides_the_pace_of_tries_and_the_mail_about_a_sign_in(office: Office) -> None:
+    """No browser is known to the one and unknown to the other."""
+    await office.user("Ada")
+    visitor = office.visitor()
+    given = set((await visitor.sign_in("ada@example.test")).cookies)
+    assert given == {"esign", "esign-browser"}
+    for is_known in (True, False):
+        if not is_known:
+            visitor.known_as = None
+        await office.site.work("mail")
+        told = len(await office.mails())
+        assert await knows(office, visitor, "ada@example.test") is is_known
+        await visitor.sign_in("ada@example.test")
+        await office.site.work("mail")
+        assert (len(await office.mails()) == told) is is_known
 
 
 async def test_only_the_whole_sign_in_makes_a_browser_known(office: Office) -> None:
     totp, _ = await with_factor(office, "Ada")
     visitor = office.visitor()
     await visitor.get((await visitor.sign_in("ada@example.test")).to)
-    assert visitor.device is None
+    assert visitor.known_as is None
     await visitor.post("/sign-in/code", code=totp.at(office.clock.now() // 1000))
-    assert knows(office, visitor, "ada@example.test")
+    assert await knows(office, visitor, "ada@example.test")
 
 
 async def test_codes_tried_elsewhere_do_not_keep_a_known_browser_out(office: Office) -> None:

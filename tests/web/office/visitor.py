@@ -65,15 +65,14 @@ class Page:
 
 
 class Visitor:
-    """`token` is the session's cookie, `device` that of a known browser; `csrf` is what the newest page carried."""
+    """`token` is the session's cookie, `known_as` that of a known browser; `csrf` is what the newest page carried."""
 
     def __init__(self, site: Site, session: aiohttp.ClientSession) -> None:
         self.site = site
         self.session = session
         self.token: str | None = None
-        self.device: str | None = None
+        self.known_as: str | None = None
         self.csrf = ""
-        self.known_as: str | None = None  # the cookie by which a browser is known again
 
     async def get(self, path: str, headers: Mapping[str, str] | None = None) -> Page:
         return await self._ask("GET", path, headers)
@@ -109,10 +108,8 @@ class Visitor:
         sent, cookies = {"Accept": "text/html", **(headers or {})}, list[str]()
         if self.token:
             cookies.append(f"esign={self.token}")
-        if self.device:
-            cookies.append(f"esign-device={self.device}")
         if self.known_as:
-            cookies.append(f"esign-b={self.known_as}")
+            cookies.append(f"esign-browser={self.known_as}")
         if cookies:
             sent["Cookie"] = "; ".join(cookies)
         url = f"{self.site.base}{path}"
@@ -120,10 +117,8 @@ class Visitor:
             page = Page(answer.status, answer.headers, await answer.text(), answer.cookies)
         if "esign" in page.cookies:
             self.token = page.cookies["esign"].value or None
-        if "esign-device" in page.cookies:
-            self.device = page.cookies["esign-device"].value
-        if "esign-b" in page.cookies:
-            self.known_as = page.cookies["esign-b"].value
+        if "esign-browser" in page.cookies:
+            self.known_as = page.cookies["esign-browser"].value
         if found := CSRF.search(page.text):
             self.csrf = found[1]
         return page
