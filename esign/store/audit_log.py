@@ -8,6 +8,7 @@ from esign.core.instant import Instant
 from esign.store import events
 from esign.store.database import Reader, Transaction
 from esign.store.documents import Place
+from esign.store.sql import delete_some
 
 OWN = "document_id = :organisation_id AND document_id >= 'org_' AND document_id < 'org`'"
 
@@ -90,12 +91,6 @@ async def count_failure(
 
 async def prune_failures(tx: Transaction, before: Instant, limit: int) -> int:
     """Forget counts that began earlier."""
-    return await tx.run(
-        """
-        DELETE FROM failed_sign_in WHERE (organisation_id, subject) IN (
-            SELECT organisation_id, subject FROM failed_sign_in WHERE since < :before LIMIT :limit
-        )
-        """,
-        before=before,
-        limit=limit,
+    return await delete_some(
+        tx, "failed_sign_in", "organisation_id, subject", "since < :before", before, limit
     )

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from esign.core.instant import Instant
 from esign.store.database import Reader, Row, Transaction
+from esign.store.sql import delete_some
 
 CHUNK = 2**20
 MISSING = "the content is missing or was changed; restore it from a backup"
@@ -114,11 +115,4 @@ async def size(reader: Reader, sha256: str) -> int:
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Remove up to `limit` pieces of content older than `before` that no document and no template refers to."""
-    return await tx.run(
-        """
-        DELETE FROM blob WHERE sha256 IN (
-            SELECT sha256 FROM blob WHERE loose = 1 AND created_at < :before LIMIT :limit)
-        """,
-        before=before,
-        limit=limit,
-    )
+    return await delete_some(tx, "blob", "sha256", "loose = 1 AND created_at < :before", before, limit)

@@ -6,7 +6,7 @@ from esign.core.challenge import Challenge
 from esign.core.instant import Instant
 from esign.core.link import Reached
 from esign.store.database import Reader, Transaction
-from esign.store.sql import insert
+from esign.store.sql import delete_some, insert
 
 COLUMNS = tuple(Challenge.__slots__)
 
@@ -82,11 +82,6 @@ async def is_proven(reader: Reader, session: str | None, recipient_id: str, now:
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Take away proofs that ended by `before`; the number of rows that went."""
-    return await tx.run(
-        """
-        DELETE FROM proof WHERE (session, recipient_id) IN
-        (SELECT session, recipient_id FROM proof WHERE expires_at <= :before ORDER BY expires_at LIMIT :limit)
-        """,
-        before=before,
-        limit=limit,
+    return await delete_some(
+        tx, "proof", "session, recipient_id", "expires_at <= :before ORDER BY expires_at", before, limit
     )

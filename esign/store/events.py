@@ -11,7 +11,7 @@ from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.store.database import Reader, Row, Transaction
 from esign.store.documents import Place
-from esign.store.sql import dumps, insert, listed
+from esign.store.sql import delete_some, dumps, insert, listed
 
 COLUMNS = tuple(Entry.__slots__)
 
@@ -193,8 +193,4 @@ async def forget(tx: Transaction, document_id: str) -> None:
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Forget published events older than `before`; the audit trail stays."""
-    return await tx.run(
-        "DELETE FROM event WHERE id IN (SELECT id FROM event WHERE created_at < :before LIMIT :limit)",
-        before=before,
-        limit=limit,
-    )
+    return await delete_some(tx, "event", "id", "created_at < :before", before, limit)

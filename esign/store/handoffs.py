@@ -4,6 +4,7 @@ from esign.core.handoff import Handoff
 from esign.core.instant import Instant
 from esign.store.database import Reader, Row, Transaction
 from esign.store.links import hashed
+from esign.store.sql import delete_some
 from esign.vault import Vault
 
 PURPOSE = "handoff"
@@ -63,13 +64,8 @@ async def forget(tx: Transaction, recipient_id: str) -> None:
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Take away those that ended by `before`; the number of rows that went."""
-    return await tx.run(
-        """
-        DELETE FROM handoff WHERE recipient_id IN
-        (SELECT recipient_id FROM handoff WHERE expires_at <= :before ORDER BY expires_at LIMIT :limit)
-        """,
-        before=before,
-        limit=limit,
+    return await delete_some(
+        tx, "handoff", "recipient_id", "expires_at <= :before ORDER BY expires_at", before, limit
     )
 
 

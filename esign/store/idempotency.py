@@ -6,6 +6,7 @@ import orjson
 
 from esign.core.instant import Instant
 from esign.store.database import Reader, Transaction
+from esign.store.sql import delete_some
 from esign.vault import Vault
 
 PURPOSE = "idempotency"
@@ -91,11 +92,5 @@ async def reduce(tx: Transaction, about: str, status: str, vault: Vault) -> None
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
-    return await tx.run(
-        """
-        DELETE FROM idempotency WHERE (key_id, key) IN (
-            SELECT key_id, key FROM idempotency WHERE created_at < :before LIMIT :limit)
-        """,
-        before=before,
-        limit=limit,
-    )
+    """Delete up to `limit` stored answers from before; return how many went."""
+    return await delete_some(tx, "idempotency", "key_id, key", "created_at < :before", before, limit)

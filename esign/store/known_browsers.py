@@ -4,6 +4,7 @@ import hashlib
 
 from esign.core.instant import DAY, Instant, Millis
 from esign.store.database import Reader, Transaction
+from esign.store.sql import delete_some
 
 REMEMBERED: Millis = 400 * DAY  # after the last sign-in; browsers keep no cookie for longer
 MOST = 50  # of one person
@@ -56,12 +57,4 @@ async def add(tx: Transaction, user_id: str, token: str, now: Instant) -> None:
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Delete up to `limit` browsers that were last used before; return how many went."""
-    return await tx.run(
-        """
-        DELETE FROM known_browser WHERE (user_id, token) IN (
-            SELECT user_id, token FROM known_browser WHERE seen_at < :before LIMIT :limit
-        )
-        """,
-        before=before,
-        limit=limit,
-    )
+    return await delete_some(tx, "known_browser", "user_id, token", "seen_at < :before", before, limit)

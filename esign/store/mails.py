@@ -6,7 +6,7 @@ from esign.core.instant import Instant
 from esign.store.damage import load_readable
 from esign.store.database import Reader, Row, Transaction
 from esign.store.documents import Place
-from esign.store.sql import insert
+from esign.store.sql import delete_some, insert
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +69,8 @@ async def forget_document(tx: Transaction, organisation_id: str, document_id: st
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Remove mails of test mode that are about no document; the others go with theirs."""
-    return await tx.run(
-        """
-        DELETE FROM kept_mail WHERE id IN (
-            SELECT id FROM kept_mail WHERE organisation_id IS NOT NULL AND document_id IS NULL
-            AND created_at < :before LIMIT :limit)
-        """,
-        before=before,
-        limit=limit,
-    )
+    loose = "organisation_id IS NOT NULL AND document_id IS NULL AND created_at < :before"
+    return await delete_some(tx, "kept_mail", "id", loose, before, limit)
 
 
 async def newest(reader: Reader, limit: int) -> list[KeptMail]:

@@ -8,6 +8,7 @@ from esign.core.document import Mode
 from esign.core.instant import DAY, Instant, Millis
 from esign.core.urgency import Urgency
 from esign.store.database import Reader, Transaction
+from esign.store.sql import delete_some
 
 NO_TIME_STAMPS = "no authority gave a time stamp"  # the cause of failed seals, however each authority failed
 SHARE = 8  # one of so many claims takes the oldest job, however urgent others are
@@ -424,11 +425,8 @@ async def is_stuck(reader: Reader, kind: str, attempts: int) -> bool:
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
-    return await tx.run(
-        "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE finished_at < :before LIMIT :limit)",
-        before=before,
-        limit=limit,
-    )
+    """Delete up to `limit` jobs that ended before; return how many went."""
+    return await delete_some(tx, "outbox", "id", "finished_at < :before", before, limit)
 
 
 async def pending(reader: Reader, kind: str) -> list[tuple[str, str | None]]:

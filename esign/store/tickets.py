@@ -5,7 +5,7 @@ import hashlib
 from esign.core.instant import Instant
 from esign.core.user import Errand, Ticket
 from esign.store.database import Reader, Transaction
-from esign.store.sql import insert
+from esign.store.sql import delete_some, insert
 
 
 def hashed(token: str) -> bytes:
@@ -66,11 +66,6 @@ async def drop(tx: Transaction, errand: Errand, subject: str) -> None:
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Those that ended by `before`; the number of rows that went."""
-    return await tx.run(
-        """
-        DELETE FROM ticket WHERE token IN
-        (SELECT token FROM ticket WHERE expires_at <= :before ORDER BY expires_at LIMIT :limit)
-        """,
-        before=before,
-        limit=limit,
+    return await delete_some(
+        tx, "ticket", "token", "expires_at <= :before ORDER BY expires_at", before, limit
     )

@@ -2,6 +2,7 @@
 
 from esign.core.instant import Instant
 from esign.store.database import Reader, Transaction
+from esign.store.sql import delete_some
 
 MOST = 64 * 2**20  # bytes of one document
 
@@ -34,11 +35,6 @@ async def keep(tx: Transaction, document_id: str, name: str, content: bytes, now
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Remove up to `limit` that were made before."""
-    return await tx.run(
-        """
-        DELETE FROM page_view WHERE (document_id, name) IN (
-            SELECT document_id, name FROM page_view WHERE made_at < :before ORDER BY made_at LIMIT :limit)
-        """,
-        before=before,
-        limit=limit,
+    return await delete_some(
+        tx, "page_view", "document_id, name", "made_at < :before ORDER BY made_at", before, limit
     )

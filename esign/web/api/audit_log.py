@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, JsonValue, WithJsonSchema
+from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 
 from esign.actions import audit_log as actions
 from esign.core.admin_audit import ACTS
@@ -11,10 +11,11 @@ from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.store.audit_log import Wanted
 from esign.web.api import account_examples as examples
+from esign.web.api.audit_replies import EntryReply, present_chained
 from esign.web.api.documents import owner_of
 from esign.web.api.paging import Paging, cursor_of, place_of
 from esign.web.endpoint import Call
-from esign.web.schema import Line, Moment, Reply, Timestamp, refusal
+from esign.web.schema import Line, Reply, Timestamp, refusal
 
 FOREVER = 2**62
 
@@ -51,25 +52,13 @@ class LogActorReply(Reply):
     email: str | None
 
 
-class LogEntryReply(Reply):
+class LogEntryReply(EntryReply[LogActorReply]):
     """An entry of the chain: its hash is made as that of a document's entry, with `organisationId` in place of
     `documentId` and a `recipientId` of null."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [examples.LOG_ENTRY]})
 
-    seq: int
-    at: Moment
-    type: str
     organisation_id: str
-    actor: LogActorReply
-    ip: str | None
-    user_agent: str | None
-    data: dict[str, JsonValue]
-    detail: dict[str, JsonValue] | None
-    salt: str | None
-    personal_hash: str
-    prev_hash: str
-    hash: str
 
 
 class AuditLogPage(Reply):
@@ -102,25 +91,4 @@ def present_page(found: dict[str, Any]) -> AuditLogPage:
 
 
 def present_entry(line: Entry) -> LogEntryReply:
-    personal = line.personal or {}
-    actor = personal.get("actor") or {}
-    return LogEntryReply(
-        seq=line.seq,
-        at=line.at,
-        type=line.type,
-        organisation_id=line.document_id,
-        actor=LogActorReply(
-            kind=line.actor_kind,  # type: ignore[arg-type]  # the kinds of whoever administers
-            id=line.actor_id,
-            name=actor.get("name"),
-            email=actor.get("email"),
-        ),
-        ip=personal.get("ip"),
-        user_agent=personal.get("userAgent"),
-        data=dict(line.data),
-        detail=personal.get("detail"),
-        salt=line.salt.hex() if line.salt else None,
-        personal_hash=line.personal_hash.hex(),
-        prev_hash=line.prev_hash.hex(),
-        hash=line.hash.hex(),
-    )
+    return LogEntryReply(**present_chained(line), organisation_id=line.document_id)

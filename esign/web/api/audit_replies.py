@@ -1,12 +1,14 @@
 """What the audit trail of a document shows: all of it, so that anybody can verify the chain (contract 3.2)."""
 
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import ConfigDict, JsonValue
 
 from esign.core.audit import Entry
 from esign.web.api import examples
 from esign.web.schema import Moment, Reply
+
+A = TypeVar("A", bound=Reply)
 
 
 class ActorReply(Reply):
@@ -16,12 +18,13 @@ class ActorReply(Reply):
     email: str | None
 
 
-class AuditEntryReply(Reply):
+class EntryReply(Reply, Generic[A]):
+    """An entry of a chain: of a document's trail, or of an organisation's log."""
+
     seq: int
     at: Moment
     type: str
-    actor: ActorReply
-    recipient_id: str | None
+    actor: A
     ip: str | None
     user_agent: str | None
     data: dict[str, JsonValue]
@@ -30,6 +33,10 @@ class AuditEntryReply(Reply):
     personal_hash: str
     prev_hash: str
     hash: str
+
+
+class AuditEntryReply(EntryReply[ActorReply]):
+    recipient_id: str | None
 
 
 class AuditPage(Reply):
@@ -49,25 +56,29 @@ def present_trail(found: dict[str, Any]) -> AuditPage:
 
 
 def present_entry(line: Entry) -> AuditEntryReply:
+    return AuditEntryReply(**present_chained(line), recipient_id=line.recipient_id)
+
+
+def present_chained(line: Entry) -> dict[str, Any]:
+    """Return what entries of both chains show; personal parts that were erased are null."""
     personal = line.personal or {}
-    actor = personal.get("actor") or {}
-    return AuditEntryReply(
-        seq=line.seq,
-        at=line.at,
-        type=line.type,
-        actor=ActorReply(
-            kind=line.actor_kind,  # type: ignore[arg-type]  # the kinds of an actor
-            id=line.actor_id,
-            name=actor.get("name"),
-            email=actor.get("email"),
-        ),
-        recipient_id=line.recipient_id,
-        ip=personal.get("ip"),
-        user_agent=personal.get("userAgent"),
-        data=dict(line.data),
-        detail=personal.get("detail"),
-        salt=line.salt.hex() if line.salt else None,
-        personal_hash=line.personal_hash.hex(),
-        prev_hash=line.prev_hash.hex(),
-        hash=line.hash.hex(),
-    )
+    named = personal.get("actor") or {}
+    return {
+        "seq": line.seq,
+        "at": line.at,
+        "type": line.type,
+        "actor": {
+            "kind": line.actor_kind,
+            "id": line.actor_id,
+            "name": named.get("name"),
+            "email": named.get("email"),
+        },
+        "ip": personal.get("ip"),
+        "user_agent": personal.get("userAgent"),
+        "data": dict(line.data),
+        "detail": personal.get("detail"),
+        "salt": line.salt.hex() if line.salt else None,
+        "personal_hash": line.personal_hash.hex(),
+        "prev_hash": line.prev_hash.hex(),
+        "hash": line.hash.hex(),
+    }

@@ -294,6 +294,7 @@ MEMBERS: Mapping[str, str] = {
     "ip": "The address the request came from.",
     "userAgent": "The browser or program, in its own words.",
     "AuditEntryReply.data": "What the type says nothing of, without anything personal.",
+    "LogEntryReply.data": "What the type says nothing of, without anything personal.",
     "detail": "What is personal about it: reasons, addresses; null once erased.",
     "salt": "16 random bytes in hexadecimal that `personalHash` begins with; null once erased.",
     "personalHash": "SHA-256 of the salt and everything personal; it stays when that is erased.",
