@@ -167,7 +167,6 @@ class Visits:
         page = context.new_page()
         page.set_default_timeout(5_000)
         looks = Looks(page)
-        self.open.callback(looks.told)
 
         def say(text: str) -> None:
             if not (excused and excused in text):
@@ -186,6 +185,9 @@ class Visits:
         page.on("console", heard)
         page.on("pageerror", lambda error: say(str(error)))
         page.on("requestfailed", failed)
+        # What is under way when the test has ended is cut off by us, and not a failure of the page.
+        self.open.callback(page.remove_listener, "requestfailed", failed)
+        self.open.callback(looks.told)
         if clock:
             page.clock.install()
         page.goto(address)

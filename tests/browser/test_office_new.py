@@ -275,6 +275,24 @@ def test_an_answer_that_breaks_off_is_asked_for_again(desk: Desk) -> None:
     assert broken and desk.stored(path)["title"] == "Typed on a train, further on"
 
 
+def test_nothing_is_called_saved_while_more_was_typed(desk: Desk) -> None:
+    path = desk.draft(ADA)
+    page = desk.open(f"{path}/edit")
+    held: list[Route] = []
+    page.route(
+        "**/edit", lambda route: held.append(route) if route.request.method == "POST" else route.continue_()
+    )
+    with page.expect_request("**/edit"):
+        page.locator("#title").fill("Typed before")
+    page.locator("#title").press_sequentially(" and after")
+    with page.expect_request("**/edit"):
+        held[0].continue_()
+    expect(page.locator("#saved")).to_have_text("Saving…")
+    held[1].continue_()
+    saved(page)
+    assert desk.stored(path)["title"] == "Typed before and after"
+
+
 def test_what_was_typed_is_still_there_after_the_page_was_left(desk: Desk) -> None:
     path = desk.draft(ADA)
     page = desk.open(f"{path}/edit")

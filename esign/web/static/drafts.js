@@ -157,7 +157,8 @@ function taken(answer, sent) {
   if (!answer.seen && !dirty) location.reload(); // recipients came or went that this page does not show
   point();
   const shown = all("[aria-invalid]", form).length;
-  tell(shown ? "Saved, except what is marked" : Object.keys(wrong).length ? "" : "Saved");
+  if (dirty) tell("Saving…"); // more was typed since this was sent
+  else tell(shown ? "Saved, except what is marked" : Object.keys(wrong).length ? "" : "Saved");
   return true;
 }
 
