@@ -71,7 +71,7 @@ async def invite(
 
 def invitation(member: Member, *, again: bool = False, mailed: bool = True) -> Act:
     """Return the entry of an invitation; one that is not `mailed` was handed to the person who invites."""
-    data = {"memberId": member.id, "role": member.role.value, "again": again, "mailed": mailed}
+    data = {"memberId": member.id, "role": member.role.value, "again": again, "linkShown": not mailed}
     return Act("member.invited", data, {"name": member.name, "email": member.email})
 
 

@@ -35,7 +35,12 @@ async def test_every_administrative_act_of_a_program_is_entered_with_actor_addre
     invited = await newest(site, "member.invited")
     assert (invited["actor"]["kind"], invited["actor"]["id"]) == ("api_key", me["id"])
     assert invited["ip"] == "127.0.0.1" and invited["organisationId"].startswith("org_")
-    assert invited["data"] == {"memberId": someone["id"], "role": "member", "again": False, "mailed": True}
+    assert invited["data"] == {
+        "memberId": someone["id"],
+        "role": "member",
+        "again": False,
+        "linkShown": False,
+    }
     assert invited["detail"] == {"name": someone["name"], "email": someone["email"]}
 
     await site.ok("PATCH", f"/members/{someone['id']}", {"role": "admin"})

@@ -232,7 +232,7 @@ def test_a_mail_is_read_without_what_only_its_reader_may_have(
     whole(page, shot, "settings-outbox-empty")
     stage.do(stage.site.api.sent(title="Lease of the workshop"))
     page.reload()
-    expect(page.get_by_text("It leaves in a moment.")).to_be_visible()
+    expect(page.get_by_text("It is kept here.")).to_be_visible()
     stage.work("mail")
     page.get_by_role("link", name="Waiting or refused").click()
     expect(page.get_by_role("heading", name="Every mail was taken")).to_be_visible()

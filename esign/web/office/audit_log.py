@@ -24,6 +24,8 @@ ACTORS = 100  # members offered by name; others are found by the link on an entr
 NO_DAY = "A day such as 2026-11-21."
 FOREVER = 2**62
 QUIET = ("sessionId", "memberId", "erasureId")  # ids that say nothing to a reader; the whole entry has them
+FLAGS = ("again", "linkShown")  # said only where they are true
+LABELS = {"again": "Invited again", "factor": "Second factor", "keyId": "Token"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def facts_of(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in said.items():
         if name == "changes" and isinstance(value, dict):
             yield from facts_of(value)
-        elif name not in QUIET and value is not None:
+        elif name not in QUIET and value is not None and not (name in FLAGS and value is False):
             yield label_of(name), text_of(value)
 
 
@@ -126,4 +128,4 @@ def text_of(value: Any) -> str:
 
 def label_of(name: str) -> str:
     """Return the name of a member as a label: `retainCompletedDays` is `Retain completed days`."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", name).capitalize()
+    return LABELS.get(name) or re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", name).capitalize()

@@ -49,7 +49,7 @@ async def test_a_mail_is_listed_from_the_moment_it_waits(office: Office) -> None
     assert "No mail so far" in (await ada.get(HERE)).said
     await office.site.api.sent(title="Lease <b>")
     page = await ada.get(HERE)
-    assert "Invitation to ada@example.test" in page.said and "It leaves in a moment." in page.said
+    assert "Invitation to ada@example.test" in page.said and "It is kept here." in page.said
     [mail] = await opened(ada)
     assert "It is written when it leaves" in mail.said
     await office.site.work("mail")

@@ -110,11 +110,11 @@ def is_unmailed(scene: Scene, recipient: Recipient) -> bool:
 
 def not_mailed(scene: Scene, waiting: Sequence[Recipient], unmailed: Sequence[Recipient]) -> Next:
     """The signing link comes first: it works without any mail."""
-    why = scene.outage.sentence if scene.outage else "The mail was kept here when no mail server was set up."
     words = [
-        why,
-        "Give them the signing link yourself." if len(unmailed) == 1 else "Give each their signing link.",
+        "Give them the signing link yourself." if len(unmailed) == 1 else "Give each their signing link."
     ]
+    if scene.outage is None:  # else the head of the page says why
+        words.insert(0, "The mail was kept here when no mail server was set up.")
     buttons = [
         Button(
             f"Link for {one.name}" if len(waiting) > 1 else "Signing link",
@@ -125,7 +125,7 @@ def not_mailed(scene: Scene, waiting: Sequence[Recipient], unmailed: Sequence[Re
         for one in unmailed[:MOST_NAMES]
     ]
     too_soon = all(possible.refused_for("remind", scene.document, r, scene.now) for r in waiting)
-    if not too_soon:
+    if not too_soon and scene.outage is None:
         buttons.append(reminder(scene, waiting))
     title = Markup("Not mailed to {}").format(names(unmailed))
     said = Markup(" ").join(map(Markup.escape, words))
