@@ -15,7 +15,7 @@ trace, so that a single network, which soon waits, makes nothing be forgotten.
 
 import asyncio
 import math
-from collections import Counter, OrderedDict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
@@ -42,7 +42,7 @@ class Tries:
     def __init__(self, clock: Clock, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._clock = clock
         self._sleep = sleep
-        self._times: dict[str, OrderedDict[str, deque[float]]] = {}
+        self._times: defaultdict[str, OrderedDict[str, deque[float]]] = defaultdict(OrderedDict)
         self._waiting: Counter[Key] = Counter()
 
     def count(self, kind: str, account: str, ip: str | None, device: str | None = None) -> None:
@@ -92,22 +92,22 @@ class Tries:
 
     def _forgive(self, counted: Counted) -> None:
         ((kind, who), _), *others = counted
-        self._times.get(kind, {}).pop(who, None)
+        self._times[kind].pop(who, None)
         for (kind, who), _ in others:
-            if times := self._times.get(kind, {}).get(who):
+            if times := self._times[kind].get(who):
                 times.pop()
 
     def _recent(self, key: Key, now: float) -> Sequence[float]:
         """Return the tries that count, the oldest first; looking leaves no trace."""
         kind, who = key
-        times = self._times.get(kind, {}).get(who)
+        times = self._times[kind].get(who)
         while times and times[0] <= now - SPAN:
             times.popleft()
         return times or ()
 
     def _note(self, counted: Counted, now: float) -> None:
         for (kind, who), _ in counted:
-            known = self._times.setdefault(kind, OrderedDict())
+            known = self._times[kind]
             known.setdefault(who, deque(maxlen=2 * ADDRESS * LOOSELY)).append(now)
             known.move_to_end(who)
             while len(known) > REMEMBERED or not is_recent(next(iter(known.values())), now):
