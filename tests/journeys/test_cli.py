@@ -375,6 +375,17 @@ def test_damaged_data_is_told_with_what_to_do(
     assert_refused(esign("serve", "--config", copy / "esign.toml"), code, *words)
 
 
+@pytest.mark.parametrize("name", ["app.key", "lock", "write.lock"])
+def test_what_cannot_be_opened_is_named_with_what_to_do(
+    demonstration: Demonstration, tmp_path: Path, name: str
+) -> None:
+    copy = shutil.copytree(demonstration.folder, tmp_path / "copy")
+    (copy / "data" / name).unlink()
+    (copy / "data" / name).mkdir()
+    ran = esign("serve", "--config", copy / "esign.toml")
+    assert_refused(ran, USAGE, f"{copy / 'data' / name}: ", "must be able to read and write")
+
+
 def test_a_data_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     env = {"ESIGN_STORAGE__DATA_DIR": str(tmp_path / "file" / "data")}
@@ -426,6 +437,29 @@ async def test_a_server_whose_disk_refuses_a_write_stops_with_70_and_loses_nothi
         assert {await api.status(document) for document in acknowledged} == {"draft"}
         await api.create()
     assert await healthy.stop() == DONE
+
+
+@pytest.mark.parametrize("place", ["data", "data/esign.db"])
+async def test_a_server_whose_database_is_replaced_stops_with_70_and_acknowledges_nothing(
+    config: Path, place: str
+) -> None:
+    text = a_key(config)
+    program = Program(config)
+    await program.start()
+    async with a_session() as session:
+        api = Api(session, program.base, text)
+        before = await api.create()
+        there = config.parent / place
+        there.rename(config.parent / "aside")
+        if there.suffix:
+            shutil.copy(config.parent / "aside", there)
+        else:
+            shutil.copytree(config.parent / "aside", there)
+        refused = await api.call("PATCH", f"/documents/{before}", {"title": "Lost?"})
+        assert (refused.status, refused.code) == (503, "unavailable")
+    assert await program.ended() == STORAGE
+    assert "Traceback" not in program.said
+    assert "moved, deleted or replaced" in program.said and "put a backup back" in program.said
 
 
 def a_large_request() -> dict[str, Any]:
