@@ -31,6 +31,14 @@ async def open_clock(db: Database, source: Clock) -> GuardedClock:
     return clock
 
 
+async def read_now(db: Database) -> Instant:
+    """Return the time by which a server on this database goes, for a command beside it; nothing is written."""
+    source = SystemClock()
+    record = await clock_marks.find(db)
+    mark = None if record is None or is_confirmed(record, source.now()) else record.mark
+    return GuardedClock(source, mark, read_boot_id()).now()
+
+
 async def watch(runtime: Runtime) -> bool:
     """Compare the clocks, log and store what came of it; whether the wall clock is believed."""
     db, clock = runtime.db, runtime.clock

@@ -18,8 +18,10 @@ import pytest
 from openapi_spec_validator import validate
 
 from esign import __version__
+from esign.clock import SystemClock, read_boot_id
 from esign.core import apikey
 from esign.core.document import Mode
+from esign.core.instant import DAY, HOUR
 from tests.journeys.api import Api, a_pdf, a_request, a_session, until
 from tests.journeys.conftest import Demonstration
 from tests.journeys.program import Program, Ran, configuration, esign, limited, meanwhile
@@ -643,3 +645,26 @@ def test_a_jump_is_shown_and_confirmed(tmp_path: Path, config: Path) -> None:
     database.close()
     assert "the clock jumped 365 days ahead" in esign("clock", "show", "--config", config).out
     assert "The server will go by 20" in esign("clock", "confirm", "--config", config).out
+
+
+@pytest.mark.parametrize("ahead", [-2 * DAY, DAY, 365 * DAY])
+def test_what_a_command_plans_goes_by_the_time_that_the_server_believes(
+    tmp_path: Path, config: Path, ahead: int
+) -> None:
+    """A link or key made while the clock of the machine is wrong neither lasts a year longer nor has ended already."""
+    users = ("users", "create", "--email", "ada@example.test", "--name", "Ada", "--config", config)
+    assert esign("keys", "list", "--config", config).code == DONE
+    source = SystemClock()
+    right = source.now() - ahead
+    mark = (right, round(source.monotonic() * 1000), read_boot_id())
+    with sqlite3.connect(tmp_path / "data" / "esign.db") as database:
+        database.execute("INSERT INTO clock_mark VALUES (1, ?, ?, ?, NULL, NULL, NULL)", mark)
+    database.close()
+    a_key(config, "--expires-days", "1")
+    assert esign(*users).code == DONE
+    with sqlite3.connect(tmp_path / "data" / "esign.db") as database:
+        [(key,)] = database.execute("SELECT expires_at FROM api_key").fetchall()
+        [(ticket,)] = database.execute("SELECT expires_at FROM ticket").fetchall()
+    database.close()
+    assert abs(key - right - DAY) < HOUR and abs(ticket - right - 7 * DAY) < HOUR
+    assert "  active  " in esign("keys", "list", "--config", config).out
