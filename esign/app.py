@@ -31,6 +31,7 @@ from esign.actions.outbox import EmbeddedOutbox
 from esign.bell import Bell
 from esign.clock import Clock, SystemClock
 from esign.config import Config
+from esign.core.errors import Problem
 from esign.core.user import Errand
 from esign.disk import RESERVE, Room
 from esign.entropy import new_id
@@ -75,9 +76,10 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         stack.enter_context(server_lock(data))
         safe = vault.load_or_make(data / "app.key", data / FILE)
         await asyncio.to_thread(inspection.check_at_start, data / FILE)
+        room = Room(data, spare := config.storage.spare_mib * 2**20, min(RESERVE, spare // 4))
+        await asyncio.to_thread(room.look)  # the reserve serves a start on a full disk as well
         db = await stack.enter_async_context(opened(data / FILE))
         await installation.confirm_key(db, safe)
-        room = Room(data, spare := config.storage.spare_mib * 2**20, min(RESERVE, spare // 4))
         db.on_full = room.release
         if completed := await auditing.complete_heads(db, safe):
             log.info("%s audit trails of an older version have ends that are vouched for now", completed)
@@ -243,9 +245,13 @@ async def invite_owner(runtime: Runtime) -> None:
 
     The link makes an owner, so it is never part of a log, which is collected and read by others.
     """
-    token = await joining.setup_token(runtime.db, runtime.clock.now())
     data = runtime.config.storage.data_dir
-    joining.forget_setup_link(data)
+    try:
+        token = await joining.setup_token(runtime.db, runtime.clock.now())
+        joining.forget_setup_link(data)
+    except (Problem, OSError):
+        log.warning("no link for the first owner can be written; make room on the disk and start esign again")
+        return
     if token is None:
         return
     address = joining.link(runtime.config.server.base_url, Errand.SETUP, token)
@@ -253,7 +259,11 @@ async def invite_owner(runtime: Runtime) -> None:
         sys.stderr.write(f"Nobody owns this installation yet. Within 30 minutes, set it up at {address}\n")
         sys.stderr.flush()
         return
-    place = joining.keep_setup_link(data, address)
+    try:
+        place = joining.keep_setup_link(data, address)
+    except OSError as error:
+        log.warning("the link for the first owner cannot be written to %s: %s", data, error.strerror)
+        return
     log.info("nobody owns this installation yet; within 30 minutes, open the link that stands in %s", place)
 
 

@@ -63,22 +63,29 @@ class Room:
 
     def release(self) -> None:
         """Delete the reserve, if there is one: its room serves what has to be written now."""
-        with suppress(FileNotFoundError):
+        try:
             self._file.unlink()
-            log.warning("the disk is full: the reserve of %s MiB was released", self._size // 2**20)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            log.error("the reserve in the data folder cannot be released: %s", error.strerror)
+            return
+        log.warning("the disk is full: the reserve of %s MiB was released", self._size // 2**20)
 
     def _is_made(self) -> bool:
         return self._file.exists() and self._file.stat().st_size == self._size
 
     def _make(self) -> None:
-        handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            os.posix_fallocate(handle, 0, self._size)
+            handle = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                os.posix_fallocate(handle, 0, self._size)
+            finally:
+                os.close(handle)
         except OSError as error:  # some file systems cannot; everything else works without a reserve
             log.info("no reserve can be made in the data folder: %s", error.strerror)
-            self._file.unlink()
-        finally:
-            os.close(handle)
+            with suppress(OSError):
+                self._file.unlink()
 
     def _tell(self, free: int) -> None:
         short = free < self.spare

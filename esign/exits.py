@@ -28,7 +28,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     from esign.config import ConfigError
     from esign.core.errors import Problem
     from esign.descriptors import TooFew
-    from esign.store.failures import LOCKED, StorageFailed, result_code
+    from esign.store.failures import LOCKED, DatabaseMoved, StorageFailed, result_code
     from esign.store.folder import UnusableFolder
     from esign.store.inspection import DamagedDatabase
     from esign.store.locks import AlreadyServed, Locked
@@ -47,6 +47,8 @@ def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
         )
     except Locked as error:
         stop(STORAGE, f"{error}; end it, or wait for its end")
+    except DatabaseMoved as error:
+        stop(STORAGE, str(error))
     except (StorageFailed, sqlite3.OperationalError) as error:
         if result_code(error) in LOCKED:
             stop(STORAGE, "another program holds a lock on the database; end it, or wait for its end")
@@ -56,6 +58,12 @@ def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     except (ForeignDatabase, sqlite3.DatabaseError) as error:
         if result_code(error) == sqlite3.SQLITE_CORRUPT:
             stop(DAMAGED, f"the database is damaged: {error}; put esign.db back from a backup")
+        if result_code(error) == sqlite3.SQLITE_NOTADB:
+            stop(
+                DAMAGED,
+                "esign.db is not a database, or its beginning is damaged; put it back from a backup,"
+                " or set storage.data_dir to the folder of an esign database",
+            )
         stop(DAMAGED, f"{error}; set storage.data_dir to the folder of an esign database")
     except (ConfigError, TooFew, UnusableFolder, UnusableKey, AuthorityError) as error:
         stop(STORAGE if is_full(error.__context__) else USAGE, str(error))
@@ -63,7 +71,11 @@ def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
         stop(USAGE, f"{error}; put app.key back from a backup")
     except Problem as problem:
         if problem.code == "unavailable":
-            stop(STORAGE, "the database takes no writes; check the disk and its free space")
+            stop(
+                STORAGE,
+                "the database takes no writes; check the disk and its free space,"
+                " and whether another program holds a lock on the database",
+            )
         remedy = "; set organisation.plan" if problem.code == "plan_required" else ""
         stop(FAILED, problem.message.rstrip(".") + remedy)
     except OSError as error:
@@ -84,7 +96,9 @@ def refusal(error: OSError) -> tuple[int, str]:
         errno.EADDRINUSE: "; set server.port to a free one",
         errno.EADDRNOTAVAIL: "; set server.host to an address of this machine",
     }
-    return FAILED, said + remedies.get(error.errno or 0, "")
+    if error.filename is None:
+        return FAILED, said + remedies.get(error.errno or 0, "")
+    return USAGE, f"{error.filename}: {said}; esign must be able to read and write it"
 
 
 def is_full(error: BaseException | None) -> bool:

@@ -17,6 +17,10 @@ THREADS = 8  # names that are looked up at the same time; the settings hold fewe
 PATIENCE = 10.0  # seconds
 
 
+class Unanswered(OSError):
+    """The name servers did not answer, or could not: whether the name has an address is not known."""
+
+
 class SystemLookup:
     """Call it with a name; several who ask for the same at once share one thread."""
 
@@ -36,11 +40,11 @@ class SystemLookup:
             async with asyncio.timeout(self._patience):
                 return await asyncio.shield(answer)
         except TimeoutError:
-            raise OSError(f"the name server did not answer for {host}") from None
+            raise Unanswered(f"the name server did not answer for {host}") from None
 
     def _begin(self, host: str) -> asyncio.Future[Sequence[str]]:
         if len(self._asked) >= THREADS:
-            raise OSError("too many names wait for the name server")
+            raise Unanswered("too many names wait for the name server")
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Sequence[str]] = loop.create_future()
         answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # also where nobody waits

@@ -17,6 +17,7 @@ from esign.core.member import Member, MemberRole, MemberStatus
 from esign.core.user import LASTS, Errand, Ticket, User
 from esign.entropy import new_id, new_token
 from esign.mail.message import Mailbox
+from esign.passwords import lane_of_known
 from esign.runtime import Runtime
 from esign.store import accounts, members, sessions, tickets, users
 from esign.store.database import Database, Transaction
@@ -151,12 +152,13 @@ async def join(
     Somebody who has an account here gives its password, else None; anybody else chooses one.
     """
     now, known = runtime.clock.now(), invited.user
+    lane = lane_of_known(device or invited.member.id)
     if known is not None:
-        fits = await runtime.passwords.fits(known.password, password, device or origin.ip)
+        fits = await runtime.passwords.fits(known.password, password, lane)
         if not fits or known.disabled_at is not None:
             await audit_log.log_failure(runtime, known, "password", origin)
             return None
-    user = known or new_user(invited.member.email, name, now, await runtime.passwords.hash(password))
+    user = known or new_user(invited.member.email, name, now, await runtime.passwords.hash(password, lane))
 
     async def write(tx: Transaction) -> None:
         subject = await tickets.use(tx, Errand.INVITATION, token, now)
@@ -199,7 +201,9 @@ async def found(runtime: Runtime, token: str, given: Founder, origin: Origin) ->
     """
     now = runtime.clock.now()
     await printing.check(runtime, {"/organisation": given.organisation})
-    user = new_user(given.email, given.name, now, await runtime.passwords.hash(given.password))
+    user = new_user(
+        given.email, given.name, now, await runtime.passwords.hash(given.password, lane_of_known(FIRST))
+    )
 
     async def write(tx: Transaction) -> None:
         first = await accounts.first_organisation(tx)
@@ -245,7 +249,7 @@ async def reset(runtime: Runtime, token: str) -> User | None:
 
 async def choose(runtime: Runtime, token: str, password: str, origin: Origin) -> None:
     """A new password by a mailed link: what was open with the old one ends. Raises `not_found`."""
-    now, hashed = runtime.clock.now(), await runtime.passwords.hash(password)
+    now, hashed = runtime.clock.now(), await runtime.passwords.hash(password, lane_of_known(token))
 
     async def write(tx: Transaction) -> None:
         user_id = await tickets.use(tx, Errand.RESET, token, now)

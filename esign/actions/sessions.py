@@ -17,6 +17,7 @@ from esign.core.instant import Instant
 from esign.core.member import Member
 from esign.core.user import SEEN, Session, Stage, User
 from esign.entropy import new_id, new_token
+from esign.passwords import lane_of_known, lane_of_stranger
 from esign.runtime import Runtime
 from esign.store import accounts, known_browsers, members, sessions, users
 from esign.store.database import Transaction
@@ -42,7 +43,8 @@ async def sign_in(
     has a lane of its own before the hashing.
     """
     user = await users.find(runtime.db, email)
-    fits = await runtime.passwords.fits(user.password if user else None, password, browser.lane or origin.ip)
+    lane = lane_of_known(browser.lane) if browser.lane else lane_of_stranger(origin.ip)
+    fits = await runtime.passwords.fits(user.password if user else None, password, lane)
     own = await members.of_user(runtime.db, user.id) if user else []
     if user is None or not fits or user.disabled_at is not None or not own:
         await audit_log.log_failure(runtime, user, "password", origin)
@@ -183,7 +185,7 @@ async def confirm(
 
 async def _renew(runtime: Runtime, signed: Signed, password: str | None, code: str | None) -> str:
     if password is not None and not await runtime.passwords.fits(
-        signed.user.password, password, signed.user.id
+        signed.user.password, password, lane_of_known(signed.user.id)
     ):
         raise WrongProof("password")
     now, after = runtime.clock.now(), new_token()

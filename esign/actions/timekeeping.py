@@ -3,6 +3,7 @@
 import logging
 
 from esign.clock import TOLERANCE, Clock, Doubt, GuardedClock, SystemClock, read_boot_id
+from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, rfc3339
 from esign.runtime import Runtime
 from esign.store import clock_marks, deliveries, outbox
@@ -23,8 +24,19 @@ async def open_clock(db: Database, source: Clock) -> GuardedClock:
     record = await clock_marks.find(db)
     mark = None if record is None or is_confirmed(record, source.now()) else record.mark
     clock = GuardedClock(source, mark, boot_id)
-    await note(db, clock, record)
+    try:
+        await note(db, clock, record)
+    except Problem:  # on a full disk the server starts to be read from; the mark is written later
+        log.warning("the time of this start cannot be written; check the disk and its free space")
     return clock
+
+
+async def read_now(db: Database) -> Instant:
+    """Return the time by which a server on this database goes, for a command beside it; nothing is written."""
+    source = SystemClock()
+    record = await clock_marks.find(db)
+    mark = None if record is None or is_confirmed(record, source.now()) else record.mark
+    return GuardedClock(source, mark, read_boot_id()).now()
 
 
 async def watch(runtime: Runtime) -> bool:

@@ -13,6 +13,7 @@ from esign.core.instant import Instant
 from esign.core.member import Member, MemberRole, MemberStatus, require_owner_left
 from esign.core.user import Errand, User
 from esign.entropy import new_id
+from esign.passwords import lane_of_known
 from esign.runtime import Runtime
 from esign.store import accounts, members, sessions, tickets, users
 from esign.store.database import Database, Transaction
@@ -65,7 +66,8 @@ async def rename(runtime: Runtime, user: User, name: str) -> None:
 
 async def change_password(runtime: Runtime, user: User, password: str, keep: str, *, origin: Origin) -> None:
     """What was open with the old one ends, but for the session `keep`; so does a mailed link for a new one."""
-    now, hashed = runtime.clock.now(), await runtime.passwords.hash(password)
+    now = runtime.clock.now()
+    hashed = await runtime.passwords.hash(password, lane_of_known(user.id))
 
     async def write(tx: Transaction) -> None:
         await users.require_same(tx, user)

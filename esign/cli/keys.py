@@ -50,7 +50,7 @@ def create_key(
 
     async def work() -> None:
         from esign.actions import accounts
-        from esign.clock import SystemClock
+        from esign.actions.timekeeping import read_now
 
         async with database(config) as db:
             try:
@@ -58,7 +58,7 @@ def create_key(
                     db,
                     config,
                     application_key(config),
-                    SystemClock().now(),
+                    await read_now(db),
                     name=name.strip(),
                     mode=Mode.TEST if test else Mode.LIVE,
                     scopes=frozenset(map(Scope, scopes or (Scope.ALL,))),
@@ -93,10 +93,10 @@ def list_keys(file: Path | None) -> None:
 
     async def work() -> None:
         from esign.actions import accounts
-        from esign.clock import SystemClock
+        from esign.actions.timekeeping import read_now
 
-        now = SystemClock().now()
         async with database(config) as db:
+            now = await read_now(db)
             found = await accounts.list_keys(db)
         for key in found:
             scopes = ",".join(sorted(key.scopes))
@@ -117,10 +117,10 @@ def revoke_key(key_id: str, file: Path | None) -> None:
 
     async def work() -> None:
         from esign.actions import accounts
-        from esign.clock import SystemClock
+        from esign.actions.timekeeping import read_now
 
         async with database(config) as db:
-            await accounts.revoke_key(db, application_key(config), key_id, SystemClock().now())
+            await accounts.revoke_key(db, application_key(config), key_id, await read_now(db))
         click.echo(f"Key {key_id} is revoked.", err=True)
 
     run(work)

@@ -31,11 +31,11 @@ def create_org(name: str, plan: str | None, file: Path | None) -> None:
         raise click.BadParameter(f"no font at hand can print {' '.join(missing)}", param_hint="--name")
 
     async def work() -> None:
-        from esign.clock import SystemClock
+        from esign.actions.timekeeping import read_now
 
         async with database(config) as db:
             made = await accounts.create_organisation(
-                db, config, application_key(config), name.strip(), plan, SystemClock().now()
+                db, config, application_key(config), name.strip(), plan, await read_now(db)
             )
         click.echo(f"Give it an owner with: esign users create --role owner --org {made} …", err=True)
         click.echo(made)
@@ -74,10 +74,10 @@ def set_plan(organisation: str, plan: str, file: Path | None) -> None:
 
     async def work() -> None:
         from esign.actions import accounts
-        from esign.clock import SystemClock
+        from esign.actions.timekeeping import read_now
 
         async with database(config) as db:
-            await accounts.set_plan(db, application_key(config), organisation, plan, SystemClock().now())
+            await accounts.set_plan(db, application_key(config), organisation, plan, await read_now(db))
         click.echo(f"Organisation {organisation} has the plan {plan}.", err=True)
 
     run(work)

@@ -39,11 +39,11 @@ def create_user(email: str, name: str, role: str, organisation: str | None, file
     async def work() -> None:
         from esign.actions import joining
         from esign.actions import users as actions
-        from esign.clock import SystemClock
+        from esign.actions.timekeeping import read_now
         from esign.core.user import Errand
 
-        now = SystemClock().now()
         async with database(config) as db:
+            now = await read_now(db)
             await prepare(db, config, now)
             token = await actions.create(
                 db, application_key(config), organisation, email, name, MemberRole(role), now
@@ -115,11 +115,11 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
     async def work() -> None:
         from esign.actions import joining
         from esign.actions import users as actions
-        from esign.clock import SystemClock
+        from esign.actions.timekeeping import read_now
         from esign.core.user import Errand
 
-        now = SystemClock().now()
         async with database(config) as db:
+            now = await read_now(db)
             token = await actions.reset_password(
                 db, application_key(config), email, now, without_factor=without_second_factor
             )
@@ -139,13 +139,13 @@ def disable_user(email: str, undo: bool, file: Path | None) -> None:
 
     async def work() -> None:
         from esign.actions import users as actions
-        from esign.clock import SystemClock
+        from esign.actions.timekeeping import read_now
 
         async with database(config) as db:
             if undo:
-                await actions.enable(db, application_key(config), email, SystemClock().now())
+                await actions.enable(db, application_key(config), email, await read_now(db))
             else:
-                await actions.disable(db, application_key(config), email, SystemClock().now())
+                await actions.disable(db, application_key(config), email, await read_now(db))
         click.echo(
             f"{email} {'may sign in again' if undo else 'is signed out and cannot sign in'}.", err=True
         )

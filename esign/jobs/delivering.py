@@ -6,7 +6,6 @@ costs three commits and all webhooks together get 150 a second; without claims a
 """
 
 import asyncio
-import logging
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,12 +16,11 @@ from esign.core.delivery import Attempt
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE
 from esign.core.webhook import Webhook
+from esign.jobs.trouble import log_trouble
 from esign.runtime import Runtime
 from esign.store import deliveries, webhooks
 from esign.store.database import Reader, Transaction
 from esign.store.deliveries import Due
-
-log = logging.getLogger("esign.jobs")
 
 AT_ONCE = 64
 CLAIMED = 256
@@ -46,11 +44,8 @@ async def run(runtime: Runtime) -> None:
             try:
                 await desk.turn()
                 seconds = await pause(runtime)
-            except Problem as problem:
-                log.warning("deliveries wait: %s", problem)
-                await asyncio.sleep(PAUSE_SECONDS)
-            except Exception:
-                log.exception("the worker of deliveries failed; it goes on")
+            except Exception as error:
+                log_trouble("the worker of deliveries, which goes on,", error)
                 await asyncio.sleep(PAUSE_SECONDS)
             else:
                 await desk.something_happens(seconds, rung)

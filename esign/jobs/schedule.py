@@ -1,7 +1,6 @@
 """The schedule: which tick runs how often, and the workers that run all the time."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -23,9 +22,8 @@ from esign.jobs import (
     timekeeping,
     worker,
 )
+from esign.jobs.trouble import log_trouble
 from esign.runtime import Runtime
-
-log = logging.getLogger("esign.jobs")
 
 Tick = Callable[[Runtime], Awaitable[int]]
 
@@ -75,7 +73,7 @@ async def repeat(runtime: Runtime, tick: Tick, seconds: float) -> None:
     while True:
         try:
             await tick(runtime)
-        except Exception:
-            log.exception("the tick %s failed; it runs again", tick.__module__)
+        except Exception as error:
+            log_trouble(f"the tick {tick.__module__}, which runs again,", error)
         due = max(due + seconds, loop.time())
         await asyncio.sleep(due - loop.time())

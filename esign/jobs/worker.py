@@ -9,6 +9,7 @@ from esign.actions import mailing, relay, sealing, timekeeping
 from esign.core.errors import Problem
 from esign.core.instant import HOUR, MINUTE, Instant, Millis
 from esign.jobs import delivering
+from esign.jobs.trouble import log_trouble
 from esign.runtime import Runtime
 from esign.store import deliveries, due, outbox
 from esign.store.database import Transaction
@@ -79,8 +80,8 @@ async def run(runtime: Runtime, kind: Kind) -> None:
             rung = runtime.bell.rung
             try:
                 started = await start_due(runtime, kind, running)
-            except Exception:
-                log.exception("%s worker failed; it goes on", kind.name)
+            except Exception as error:
+                log_trouble(f"the {kind.name} worker, which goes on,", error)
                 started = 0
             if not started:
                 await something_happens(runtime, running, rung)
@@ -150,7 +151,7 @@ async def attempt(runtime: Runtime, kind: Kind, job: Job) -> None:
     except Exception as error:
         if not await outbox.is_there(runtime.db, job):  # its document was deleted meanwhile
             return
-        log.exception("%s job %s failed", kind.name, job.id)
+        log_trouble(f"{kind.name} job {job.id}", error)
         await put_off(runtime, job, f"{type(error).__name__}: {error}")
 
 

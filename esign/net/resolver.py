@@ -5,7 +5,7 @@ import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from esign.lookup import is_literal
+from esign.lookup import Unanswered, is_literal
 
 if TYPE_CHECKING:
     import aiodns
@@ -27,7 +27,7 @@ class Resolver:
         self._channel: aiodns.DNSResolver | None = None
 
     async def __call__(self, host: str) -> Sequence[str]:
-        """Return every address of a name; raise OSError where there is none, or none in time."""
+        """Return every address of a name; raise OSError where there is none, Unanswered where nobody says."""
         if is_literal(host):
             return [host]
         import aiodns
@@ -36,9 +36,10 @@ class Resolver:
             async with asyncio.timeout(ALL_OF_IT):
                 found = await self._opened().getaddrinfo(host, type=socket.SOCK_STREAM)
         except aiodns.error.DNSError as error:
-            raise OSError(f"{host}: {error.args[-1]}") from error
+            is_told = error.args[0] in (aiodns.error.ARES_ENOTFOUND, aiodns.error.ARES_ENODATA)
+            raise (OSError if is_told else Unanswered)(f"{host}: {error.args[-1]}") from error
         except TimeoutError:
-            raise OSError(f"{host}: the name servers did not answer") from None
+            raise Unanswered(f"{host}: the name servers did not answer") from None
         return list(dict.fromkeys(write_address(*node.addr) for node in found.nodes))
 
     async def close(self) -> None:

@@ -8,6 +8,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
+from esign.lookup import Unanswered
 from esign.net.answer import TOO_LATE, Failed, Refused
 from esign.net.gate import Barred, Gate
 
@@ -115,4 +116,6 @@ async def _beginning(response: aiohttp.ClientResponse, most: int) -> bytes:
 def _failure(error: Exception) -> Refused | Failed:
     if isinstance(getattr(error, "os_error", None), Barred):
         return Refused("address_refused: the name leads to an address that webhooks may not reach")
+    if isinstance(getattr(error, "os_error", None), Unanswered):
+        return Failed("name_unanswered: the name servers do not say which address the host has")
     return Failed(next(reason for kind, reason in REASONS if isinstance(error, kind)))

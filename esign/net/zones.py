@@ -30,13 +30,15 @@ FORBIDDEN = tuple(
                 "192.88.99.0/24",
             ),
             *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
-            *("::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23"),
-            *("2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fe80::/10", "fec0::/10", "ff00::/8"),
+            *("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"),
             # what clouds offer to their own machines
             *("168.63.129.16/32", "fd00:ec2::/32", "fd20:ce::/32"),
         ),
     )
 )
+# All that is given out for the whole internet (RFC 4291 2.4). Outside it are IPv4 addresses in disguise (mapped,
+# compatible, translated: RFC 2765, RFC 6052), private ones, and what is reserved.
+GIVEN_OUT = ip_network("2000::/3")
 
 
 def zone(address: Address) -> Zone:
@@ -49,4 +51,5 @@ def zone(address: Address) -> Zone:
         return Zone.FORBIDDEN
     if any(address in network for network in PRIVATE):
         return Zone.PRIVATE
-    return Zone.PUBLIC if address.is_global else Zone.FORBIDDEN
+    given_out = address.version == 4 or address in GIVEN_OUT
+    return Zone.PUBLIC if given_out and address.is_global else Zone.FORBIDDEN

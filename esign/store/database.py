@@ -18,7 +18,7 @@ import aiosqlite
 from esign.core.errors import Problem
 from esign.store import migrate, words
 from esign.store.damage import DamageLog
-from esign.store.failures import LOCKED, StorageFailed, is_passing, is_storage, result_code
+from esign.store.failures import LOCKED, DatabaseMoved, StorageFailed, is_passing, is_storage, result_code
 from esign.store.locks import POLL_SECONDS, WriteLock, hold_at_start
 from esign.store.readers import Points, Readers, decode_leniently, is_undecodable
 from esign.store.readers import Row as Row  # what both sides of the database give
@@ -136,6 +136,7 @@ class Database:
         self._queue: asyncio.Queue[Queued[Any]] = asyncio.Queue(WAITING)
         self._log = path.with_name(path.name + "-wal")
         self._lock = WriteLock(path)
+        self._identity = identify(path)
         self._large_since: float | None = None
         self.on_full: Callable[[], None] | None = None  # called when a write found no room on the disk
         self._truncate_at = 0.0
@@ -254,6 +255,8 @@ class Database:
         return group
 
     async def _try_begin(self) -> bool:
+        if identify(self._path) != self._identity:
+            raise DatabaseMoved
         if not self._lock.try_hold():
             return False
         try:
@@ -289,7 +292,9 @@ class Database:
         for queued in waiting:
             settle(queued.future, None, Problem("unavailable"))
         if not self.failed.done():
-            self.failed.set_exception(StorageFailed(str(error)))
+            self.failed.set_exception(
+                error if isinstance(error, DatabaseMoved) else StorageFailed(str(error))
+            )
 
     def large_log(self) -> LargeLog | None:
         """Return the log that has grown beyond its limit because somebody reads for long; None where it has not."""
@@ -334,6 +339,15 @@ class Database:
                 raise
         finally:
             self._lock.release()
+
+
+def identify(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from every other one, None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def settle(future: asyncio.Future[Any], result: Any, problem: BaseException | None) -> None:

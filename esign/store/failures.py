@@ -7,6 +7,16 @@ class StorageFailed(Exception):
     """The disk refused a write: the program must stop, because a failed sync must never be retried."""
 
 
+class DatabaseMoved(StorageFailed):
+    """Another file, or none, has the path of the database: what is written to ours would be lost with it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the database was moved, deleted or replaced while it was open, and nothing more is written to it; to put a"
+            " backup back, stop every esign first, and move esign.db-wal and esign.db-shm away with esign.db"
+        )
+
+
 # Result codes of SQLite after which nothing written through this handle may be believed.
 BROKEN = {
     sqlite3.SQLITE_IOERR,

@@ -68,8 +68,9 @@ class WriteLock:
         while try_lock(self._handle):
             if self._is_in_place():
                 return True
-            os.close(self._handle)  # deleted meanwhile: others lock the file that lies there now
-            self._handle = self._open()
+            there = self._open()  # deleted meanwhile: others lock the file that lies there now
+            os.close(self._handle)
+            self._handle = there
         return False
 
     def _is_in_place(self) -> bool:

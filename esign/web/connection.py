@@ -55,10 +55,33 @@ class Connections(ServerState):
         self._held: Counter[str] = Counter()
 
     def admit(self, address: str) -> bool:
-        if len(self.connections) > self.front.connections:
-            return False
+        """Return whether the newcomer may stay; where all are taken, a network that holds many gives one up for it."""
         fits = all(self._held[network] < self.front.per_address * n for network, n in networks_of(address))
-        return fits or self.front.proxies.trust(address)
+        if not (fits or self.front.proxies.trust(address)):
+            return False
+        if len(self.connections) <= self.front.connections:
+            return True
+        greediest = self._find_greediest()
+        if greediest is None or self._weigh(greediest.address) <= self._weigh(address) + 1:
+            return False
+        greediest.transport.abort()
+        return True
+
+    def _find_greediest(self) -> "Connection | None":
+        """Return a connection that awaits its client, of the network that holds the most; of these one without a body.
+
+        Those of trusted proxies stay: many share them.
+        """
+        waiting = [
+            connection
+            for connection in self.connections
+            if isinstance(connection, Connection) and connection.is_waiting() and not connection.is_of_proxy
+        ]
+        return max(waiting, key=lambda each: (self._weigh(each.address), not each.is_in_body()), default=None)
+
+    def _weigh(self, address: str | None) -> int:
+        """Return how many connections the network around an address holds, of IPv6 the /48."""
+        return self._held[networks_of(address)[-1][0]] if address else 0
 
     def hold(self, address: str) -> None:
         self._held.update(network for network, _ in networks_of(address))
@@ -92,6 +115,7 @@ class Connection(HttpToolsProtocol):
         self.deadline = NEVER
         self.gone: asyncio.Future[None] = self.loop.create_future()
         self.address: str | None = None
+        self.is_of_proxy = False
         self.requests = 0
         self.in_head = False
         self.in_message = False
@@ -104,6 +128,7 @@ class Connection(HttpToolsProtocol):
         super().connection_made(transport)
         self.deadline = self.loop.time() + self.front.first_byte
         address = plain(self.client[0]) if self.client else "local"
+        self.is_of_proxy = self.front.proxies.trust(address)
         if self.server_state.admit(address):
             self.address = address
             self.server_state.hold(address)
@@ -202,6 +227,14 @@ class Connection(HttpToolsProtocol):
             self.deadline = min(self.deadline, now + self.front.body)
         elif not self.in_message and self.cycle.response_complete:
             self.deadline = now + self.front.keep_alive
+
+    def is_waiting(self) -> bool:
+        """Return whether it is the client's turn."""
+        return self.deadline != NEVER and not self.transport.is_closing()
+
+    def is_in_body(self) -> bool:
+        """Return whether the client has begun to send a body."""
+        return self.in_message and not self.in_head
 
     def look(self, now: float) -> None:
         """Close the connection when its time is up, or when the client stops taking what it asked for."""

@@ -12,7 +12,6 @@ from esign.core.network import networks_of
 
 WINDOW = 60
 REMEMBERED = 65_536
-OVERFLOW = "everybody else"
 
 LARGE = 2**20
 UPLOADS = 8
@@ -95,9 +94,11 @@ class Windows:
             self._window = window
             self._counts.clear()
         caller = (policy, who)
-        if caller not in self._counts and len(self._counts) >= REMEMBERED:
-            caller = (policy, OVERFLOW)
-        used = self._counts[caller] = self._counts.get(caller, 0) + 1
+        # The last to ask stands last. Whoever asked longest ago is forgotten where too many ask: a count that several
+        # share would be one that anybody can use up for the others.
+        used = self._counts[caller] = self._counts.pop(caller, 0) + 1
+        if len(self._counts) > REMEMBERED:
+            del self._counts[next(iter(self._counts))]
         reset_at = (window + 1) * WINDOW
         return Standing(policy, limit, used, max(1, math.ceil(reset_at - now)), reset_at)
 

@@ -11,6 +11,7 @@ from esign.core.member import Member, MemberRole, MemberStatus
 from esign.core.user import Stage as Come
 from esign.demo import contract
 from esign.entropy import new_id
+from esign.passwords import lane_of_known
 from esign.runtime import Runtime
 from esign.store import accounts, blobs, documents, members, outcomes, users
 from esign.store.database import Transaction
@@ -51,7 +52,7 @@ async def begin(runtime: Runtime, name: str, role: MemberRole, mode: Mode) -> st
     email = f"{name.split()[0].lower()}@example.test"
     organisation = await accounts.first_organisation(runtime.db)
     assert organisation
-    user = joining.new_user(email, name, now, await runtime.passwords.hash(PASSWORD))
+    user = joining.new_user(email, name, now, await runtime.passwords.hash(PASSWORD, lane_of_known(email)))
     member = Member(new_id("mem", now), organisation.id, email, name, role, MemberStatus.ACTIVE, now, user.id)
 
     async def write(tx: Transaction) -> None:

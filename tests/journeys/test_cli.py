@@ -18,8 +18,10 @@ import pytest
 from openapi_spec_validator import validate
 
 from esign import __version__
+from esign.clock import SystemClock, read_boot_id
 from esign.core import apikey
 from esign.core.document import Mode
+from esign.core.instant import DAY, HOUR
 from tests.journeys.api import Api, a_pdf, a_request, a_session, until
 from tests.journeys.conftest import Demonstration
 from tests.journeys.program import Program, Ran, configuration, esign, limited, meanwhile
@@ -375,6 +377,17 @@ def test_damaged_data_is_told_with_what_to_do(
     assert_refused(esign("serve", "--config", copy / "esign.toml"), code, *words)
 
 
+@pytest.mark.parametrize("name", ["app.key", "lock", "write.lock"])
+def test_what_cannot_be_opened_is_named_with_what_to_do(
+    demonstration: Demonstration, tmp_path: Path, name: str
+) -> None:
+    copy = shutil.copytree(demonstration.folder, tmp_path / "copy")
+    (copy / "data" / name).unlink()
+    (copy / "data" / name).mkdir()
+    ran = esign("serve", "--config", copy / "esign.toml")
+    assert_refused(ran, USAGE, f"{copy / 'data' / name}: ", "must be able to read and write")
+
+
 def test_a_data_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     env = {"ESIGN_STORAGE__DATA_DIR": str(tmp_path / "file" / "data")}
@@ -426,6 +439,29 @@ async def test_a_server_whose_disk_refuses_a_write_stops_with_70_and_loses_nothi
         assert {await api.status(document) for document in acknowledged} == {"draft"}
         await api.create()
     assert await healthy.stop() == DONE
+
+
+@pytest.mark.parametrize("place", ["data", "data/esign.db"])
+async def test_a_server_whose_database_is_replaced_stops_with_70_and_acknowledges_nothing(
+    config: Path, place: str
+) -> None:
+    text = a_key(config)
+    program = Program(config)
+    await program.start()
+    async with a_session() as session:
+        api = Api(session, program.base, text)
+        before = await api.create()
+        there = config.parent / place
+        there.rename(config.parent / "aside")
+        if there.suffix:
+            shutil.copy(config.parent / "aside", there)
+        else:
+            shutil.copytree(config.parent / "aside", there)
+        refused = await api.call("PATCH", f"/documents/{before}", {"title": "Lost?"})
+        assert (refused.status, refused.code) == (503, "unavailable")
+    assert await program.ended() == STORAGE
+    assert "Traceback" not in program.said
+    assert "moved, deleted or replaced" in program.said and "put a backup back" in program.said
 
 
 def a_large_request() -> dict[str, Any]:
@@ -609,3 +645,26 @@ def test_a_jump_is_shown_and_confirmed(tmp_path: Path, config: Path) -> None:
     database.close()
     assert "the clock jumped 365 days ahead" in esign("clock", "show", "--config", config).out
     assert "The server will go by 20" in esign("clock", "confirm", "--config", config).out
+
+
+@pytest.mark.parametrize("ahead", [-2 * DAY, DAY, 365 * DAY])
+def test_what_a_command_plans_goes_by_the_time_that_the_server_believes(
+    tmp_path: Path, config: Path, ahead: int
+) -> None:
+    """A link or key made while the clock of the machine is wrong neither lasts a year longer nor has ended already."""
+    users = ("users", "create", "--email", "ada@example.test", "--name", "Ada", "--config", config)
+    assert esign("keys", "list", "--config", config).code == DONE
+    source = SystemClock()
+    right = source.now() - ahead
+    mark = (right, round(source.monotonic() * 1000), read_boot_id())
+    with sqlite3.connect(tmp_path / "data" / "esign.db") as database:
+        database.execute("INSERT INTO clock_mark VALUES (1, ?, ?, ?, NULL, NULL, NULL)", mark)
+    database.close()
+    a_key(config, "--expires-days", "1")
+    assert esign(*users).code == DONE
+    with sqlite3.connect(tmp_path / "data" / "esign.db") as database:
+        [(key,)] = database.execute("SELECT expires_at FROM api_key").fetchall()
+        [(ticket,)] = database.execute("SELECT expires_at FROM ticket").fetchall()
+    database.close()
+    assert abs(key - right - DAY) < HOUR and abs(ticket - right - 7 * DAY) < HOUR
+    assert "  active  " in esign("keys", "list", "--config", config).out

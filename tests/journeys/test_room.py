@@ -1,12 +1,17 @@
 """A disk that is nearly full: who signs goes on, who brings something new waits, and all is well again by itself."""
 
+import asyncio
+import fcntl
 import sqlite3
+from pathlib import Path
 
 import pytest
 
+from esign import app
 from esign.jobs import room as ticking
-from tests.journeys.api import a_request
-from tests.journeys.site import Site
+from esign.jobs import schedule
+from tests.journeys.api import a_request, until
+from tests.journeys.site import Site, a_site
 
 
 async def test_signing_sealing_and_downloading_go_on_while_uploads_wait(site: Site) -> None:
@@ -55,3 +60,26 @@ async def test_a_write_that_finds_no_room_releases_the_reserve(site: Site) -> No
         await site.runtime.db.write(fill)
     assert not reserve.exists()
     assert await site.runtime.db.one("SELECT 1 AS one") is not None
+
+
+async def test_what_runs_by_itself_says_in_a_sentence_that_nothing_can_be_written(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with a_site(tmp_path / "data", working=True) as site:
+        with (tmp_path / "data" / "write.lock").open("r+b") as other:
+            fcntl.flock(other, fcntl.LOCK_EX)
+            ticks = [
+                asyncio.create_task(schedule.repeat(site.runtime, tick, 3600)) for tick, _ in schedule.TICKS
+            ]
+            await app.invite_owner(site.runtime)
+
+            async def told() -> bool | None:
+                return sum("had to wait" in record.message for record in caplog.records) >= 3 or None
+
+            await until(told, "words about the ticks")
+            fcntl.flock(other, fcntl.LOCK_UN)
+        for task in ticks:
+            task.cancel()
+        await asyncio.gather(*ticks, return_exceptions=True)
+    assert "no link for the first owner can be written; make room" in caplog.text
+    assert not [record for record in caplog.records if record.exc_info]

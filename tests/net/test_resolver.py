@@ -36,8 +36,8 @@ def silent_server() -> Iterator[int]:
 
 
 @contextlib.asynccontextmanager
-async def name_server(*addresses: str) -> AsyncIterator[int]:
-    """A name server that gives these IPv4 addresses for every name."""
+async def name_server(*addresses: str, code: int = 0) -> AsyncIterator[int]:
+    """A name server that gives these IPv4 addresses, or this code of an error, for every name."""
 
     class Answers(asyncio.DatagramProtocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -47,7 +47,9 @@ async def name_server(*addresses: str) -> AsyncIterator[int]:
             end = data.index(b"\0", 12) + 5
             wants = data[end - 4 : end - 2]
             found = [socket.inet_aton(one) for one in addresses] if wants == b"\0\1" else []
-            head = data[:2] + b"\x81\x80\0\1" + len(found).to_bytes(2, "big") + b"\0\0\0\0"
+            head = (
+                data[:2] + bytes((0x81, 0x80 | code)) + b"\0\1" + len(found).to_bytes(2, "big") + b"\0\0\0\0"
+            )
             records = b"".join(b"\xc0\x0c\0\1\0\1\0\0\0\0\0\4" + one for one in found)
             self.transport.sendto(head + data[12:end] + records, addr)
 
@@ -115,8 +117,16 @@ async def test_one_forbidden_address_among_others_bars_the_name() -> None:
             await out.post("https://hooks.example.test/", b"{}", HEADERS)
 
 
-async def test_a_name_that_does_not_exist_is_told() -> None:
-    async with name_server() as port, outbound(Resolver([f"127.0.0.1:{port}"])) as out:
+@pytest.mark.parametrize("code", [2, 5])  # SERVFAIL, REFUSED
+async def test_a_name_server_that_cannot_say_is_not_taken_for_a_name_without_address(code: int) -> None:
+    async with name_server(code=code) as port, outbound(Resolver([f"127.0.0.1:{port}"])) as out:
+        with pytest.raises(Failed, match=r"^name_unanswered: "):
+            await out.post("http://hooks.example.test:9999/", b"{}", HEADERS)
+
+
+@pytest.mark.parametrize("code", [0, 3])  # NXDOMAIN
+async def test_a_name_that_does_not_exist_is_told(code: int) -> None:
+    async with name_server(code=code) as port, outbound(Resolver([f"127.0.0.1:{port}"])) as out:
         with pytest.raises(Failed, match=r"^name_not_found: "):
             await out.post("http://nowhere.example.test:9999/", b"{}", HEADERS)
 

@@ -5,6 +5,7 @@ import fcntl
 import os
 import re
 import resource
+import shutil
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -16,8 +17,8 @@ import pytest
 
 from esign.core.errors import Problem
 from esign.store import database
-from esign.store.database import FILE, GROUP, WAITING, Database, Transaction, opened
-from esign.store.failures import StorageFailed
+from esign.store.database import FILE, GROUP, WAITING, Database, Transaction, open_database, opened
+from esign.store.failures import DatabaseMoved, StorageFailed
 from esign.store.locks import Locked, WriteLock, server_lock
 from esign.store.readers import Points, Readers
 from tests.store.files import modes
@@ -613,6 +614,31 @@ async def test_a_write_lock_that_was_deleted_still_keeps_two_apart(pairs: Databa
     another.release()
     assert await writing == 3
     another.close()
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+@pytest.mark.parametrize("then", ["moved", "replaced", "deleted"])
+async def test_nothing_is_acknowledged_that_would_be_written_to_a_database_out_of_its_place(
+    tmp_path: Path, what: str, then: str
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    db = await open_database(data / FILE)
+    await db.write(lambda tx: tx.run("CREATE TABLE pair (n INTEGER) STRICT"))
+    place = data if what == "folder" else data / FILE
+    aside = tmp_path / "aside"
+    if then == "deleted":
+        (data / FILE).unlink()
+    else:
+        place.rename(aside)
+    if then == "replaced":
+        shutil.copytree(aside, data) if what == "folder" else shutil.copy(aside, place)
+    for _ in range(2):
+        with pytest.raises(Problem) as refused:
+            await db.write(lambda tx: tx.run("INSERT INTO pair VALUES (1)"))
+        assert refused.value.code == "unavailable"
+    assert isinstance(db.failed.exception(), DatabaseMoved)
+    await db.close()
 
 
 async def test_a_start_does_not_wait_for_a_lock_for_ever(

@@ -307,6 +307,49 @@ async def test_trusted_proxies_may_hold_more_and_nobody_more_than_all() -> None:
             await wire.close()
 
 
+@asynccontextmanager
+async def wires(port: int, *own: str) -> AsyncIterator[list[Wire]]:
+    """A connection from each of these addresses."""
+    opened = [await Wire.open(port, own=address) for address in own]
+    try:
+        yield opened
+    finally:
+        for wire in opened:
+            await wire.close()
+
+
+@pytest.mark.parametrize("sent", ["", "GET / HT", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"])
+async def test_who_holds_many_connections_gives_one_up_for_who_holds_none(sent: str) -> None:
+    front = replace(QUICK, connections=6, per_address=5, first_byte=30, head=30, body=30, keep_alive=30)
+    async with (
+        serving(front) as (port, _),
+        wires(port, "127.0.0.2") as [first],
+        wires(port, *["127.0.0.3"] * 5) as held,
+    ):
+        await first.write(request("GET", "/"))
+        assert (await first.read()).status == 200
+        for wire in held:
+            await wire.write(sent.encode())
+        async with wires(port, "127.0.0.4", "127.0.0.5", "127.0.0.6") as newcomers:
+            for wire in newcomers:
+                await wire.write(request("GET", "/"))
+                assert (await wire.read()).status == 200
+            await first.write(request("GET", "/"))
+            assert (await first.read()).status == 200, "who holds one keeps it"
+
+
+async def test_a_request_that_is_being_answered_is_given_up_for_nobody() -> None:
+    front = replace(QUICK, connections=3, per_address=5)
+    async with serving(front) as (port, app), wires(port, *["127.0.0.3"] * 3) as busy:
+        for wire in busy:
+            await wire.write(request("GET", "/slow"))
+        await app.entered.wait()
+        async with wires(port, "127.0.0.4") as [newcomer]:
+            assert await newcomer.ended() == b""
+        app.gate.set()
+        assert [(await wire.read()).status for wire in busy] == [200] * 3
+
+
 async def test_others_are_served_while_many_hold_on() -> None:
     async with serving(replace(QUICK, first_byte=5, per_address=300)) as (port, _):
         held = [await Wire.open(port) for _ in range(200)]

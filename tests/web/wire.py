@@ -37,8 +37,9 @@ class Wire:
         self._writer = writer
 
     @classmethod
-    async def open(cls, port: int, host: str = "127.0.0.1") -> "Wire":
-        return cls(*await asyncio.open_connection(host, port))
+    async def open(cls, port: int, host: str = "127.0.0.1", own: str | None = None) -> "Wire":
+        """`own`: the address that it comes from."""
+        return cls(*await asyncio.open_connection(host, port, local_addr=(own, 0) if own else None))
 
     async def write(self, raw: bytes) -> None:
         self._writer.write(raw)

@@ -18,6 +18,7 @@ from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.network import network_of
 from esign.core.user import Errand, Stage, User
+from esign.passwords import lane_of_known
 from esign.store import accounts
 from esign.web.api.rules import known_zone
 from esign.web.office.call import Call
@@ -227,7 +228,8 @@ async def chosen(
     """The new password of the form; raises `Wrong` with what is wrong with it, besides what was `wrong` before."""
     wrong = dict(wrong or {})
     password = call.form.get("password", "")
-    complaint = await call.runtime.passwords.complaint(password, about, with_totp=with_totp)
+    lane = lane_of_known(call.person.user.id if call.person else call.path["token"])
+    complaint = await call.runtime.passwords.complaint(password, about, lane, with_totp=with_totp)
     if complaint is not None:
         wrong["password"] = complaint if password else EMPTY
     if wrong:

@@ -7,12 +7,16 @@ account before (`actions.known_browsers`) is counted apart from everybody else.
 
 What only somebody can try who has a password or a session already (`count`) is refused beyond the limit: a second
 factor has six digits.
+
+Memory is bounded by kind. Where a kind is full, what was not tried for longest is forgotten, and nobody is counted
+together with strangers: a shared count would be one that anybody can use up for others. What is refused leaves no
+trace, so that a single network, which soon waits, makes nothing be forgotten.
 """
 
 import asyncio
 import math
-from collections import Counter, deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from esign.clock import Clock
@@ -21,9 +25,7 @@ from esign.core.network import LOOSELY, networks_of
 
 SPAN = 15 * 60.0  # seconds
 ACCOUNT, ADDRESS = 10, 30
-REMEMBERED = 16_384
-SWEEP = 60.0
-OTHERS = "everybody else"
+REMEMBERED = 16_384  # of each kind
 
 # Seconds that a try waits beyond the limit: by account and network, doubled up to SLOWEST; by network, up to PACE.
 FIRST, SLOWEST, PACE = 0.5, 15.0, 3.0
@@ -31,6 +33,7 @@ WAITING = 5  # tries of one network that wait at the same time; of one account f
 RETRY = 15
 
 Key = tuple[str, str]
+Counted = tuple[tuple[Key, int], ...]  # each key with the most of it
 
 
 class Tries:
@@ -39,20 +42,19 @@ class Tries:
     def __init__(self, clock: Clock, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._clock = clock
         self._sleep = sleep
-        self._times: dict[Key, deque[float]] = {}
+        self._times: defaultdict[str, OrderedDict[str, deque[float]]] = defaultdict(OrderedDict)
         self._waiting: Counter[Key] = Counter()
-        self._forgot = clock.monotonic()
 
     def count(self, kind: str, account: str, ip: str | None, device: str | None = None) -> None:
         """One more try; raises `rate_limited` where there were too many, without counting this one."""
         now = self._clock.monotonic()
-        windows = [(self._recent(key, now), most) for key, most in keys(kind, account, ip, device)]
-        for times, most in windows:
+        counted = keys(kind, account, ip, device)
+        for key, most in counted:
+            times = self._recent(key, now)
             if len(times) >= most:
                 wait = math.ceil(times[0] + SPAN - now)
                 raise Problem("rate_limited", f"Too many tries; wait {minutes(wait)}.", retry_after=wait)
-        for times, _ in windows:
-            times.append(now)
+        self._note(counted, now)
 
     def forgive(self, kind: str, account: str, ip: str | None, device: str | None = None) -> None:
         """The last try was right: the account starts again, and the others have one try back."""
@@ -65,15 +67,14 @@ class Tries:
         Raises `rate_limited`, without counting it, only where others of the same network are waiting already.
         """
         now = self._clock.monotonic()
-        own, *others = password_keys(account, ip, device)
-        windows = [(key, self._recent(key, now), most) for key, most in (own, *others)]
-        beyond = [(key, len(times) - most) for key, times, most in windows if len(times) >= most]
+        own, *_ = counted = password_keys(account, ip, device)
+        before = [(key, len(self._recent(key, now)), most) for key, most in counted]
+        beyond = [(key, times - most) for key, times, most in before if times >= most]
         for key, _ in beyond:
             if self._waiting[key] >= (1 if key == own[0] else WAITING):
                 text = "Too many tries at once from your network; wait a moment."
                 raise Problem("rate_limited", text, retry_after=RETRY)
-        for _, times, _ in windows:
-            times.append(now)
+        self._note(counted, now)
         self._waiting.update(key for key, _ in beyond)
         try:
             if beyond:
@@ -89,38 +90,43 @@ class Tries:
         """The last password was right."""
         self._forgive(password_keys(account, ip, device))
 
-    def _forgive(self, counted: tuple[tuple[Key, int], ...]) -> None:
-        (own, _), *others = counted
-        self._times.pop(own, None)
-        for key, _ in others:
-            if times := self._times.get(key):
+    def _forgive(self, counted: Counted) -> None:
+        ((kind, who), _), *others = counted
+        self._times[kind].pop(who, None)
+        for (kind, who), _ in others:
+            if times := self._times[kind].get(who):
                 times.pop()
 
-    def _recent(self, key: Key, now: float) -> deque[float]:
-        if key not in self._times and len(self._times) >= REMEMBERED:
-            self._forget(now)
-            if len(self._times) >= REMEMBERED:
-                key = (key[0], OTHERS)
-        times = self._times.setdefault(key, deque(maxlen=2 * ADDRESS * LOOSELY))
+    def _recent(self, key: Key, now: float) -> Sequence[float]:
+        """Return the tries that count, the oldest first; looking leaves no trace."""
+        kind, who = key
+        times = self._times[kind].get(who)
         while times and times[0] <= now - SPAN:
             times.popleft()
-        return times
+        return times or ()
 
-    def _forget(self, now: float) -> None:
-        """Looking through all of them is work, so it is done once a minute however many come."""
-        if now - self._forgot < SWEEP:
-            return
-        self._forgot = now
-        self._times = {key: times for key, times in self._times.items() if times and times[-1] > now - SPAN}
+    def _note(self, counted: Counted, now: float) -> None:
+        for (kind, who), _ in counted:
+            known = self._times[kind]
+            known.setdefault(who, deque(maxlen=2 * ADDRESS * LOOSELY)).append(now)
+            known.move_to_end(who)
+            while len(known) > REMEMBERED or not is_recent(next(iter(known.values())), now):
+                known.popitem(last=False)
 
 
-def keys(kind: str, account: str, ip: str | None, device: str | None = None) -> tuple[tuple[Key, int], ...]:
+def is_recent(times: Sequence[float], now: float) -> bool:
+    """Return whether one of the tries still counts."""
+    return bool(times) and times[-1] > now - SPAN
+
+
+def keys(kind: str, account: str, ip: str | None, device: str | None = None) -> Counted:
     """What is counted, with the most of it; a browser that is known has tries of its own."""
-    name = f"{kind} account" if device is None else f"{kind} browser {device}"
-    return (((name, plain(account)), ACCOUNT), *network_keys(kind, ip, device))
+    if device is not None:
+        return (((f"{kind} browser", f"{plain(account)} {device}"), ACCOUNT),)
+    return (((f"{kind} account", plain(account)), ACCOUNT), *network_keys(kind, ip))
 
 
-def password_keys(account: str, ip: str | None, device: str | None) -> tuple[tuple[Key, int], ...]:
+def password_keys(account: str, ip: str | None, device: str | None) -> Counted:
     """What is counted of tries of a password: never the account alone, which anybody may name."""
     if device is not None:
         return ((("password browser", f"{plain(account)} {device}"), ACCOUNT),)
@@ -128,12 +134,10 @@ def password_keys(account: str, ip: str | None, device: str | None) -> tuple[tup
         (("password account", f"{plain(account)} {network}"), ACCOUNT * times)
         for network, times in networks_of(ip or "local")
     )
-    return (*around, *network_keys("password", ip, None))
+    return (*around, *network_keys("password", ip))
 
 
-def network_keys(kind: str, ip: str | None, device: str | None) -> tuple[tuple[Key, int], ...]:
-    if device is not None:
-        return ()
+def network_keys(kind: str, ip: str | None) -> Counted:
     return tuple(((f"{kind} address", network), ADDRESS * n) for network, n in networks_of(ip or "local"))
 
 

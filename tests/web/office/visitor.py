@@ -16,6 +16,7 @@ from esign.core.document import Origin
 from esign.core.member import Member, MemberRole, MemberStatus
 from esign.core.user import Stage, User
 from esign.entropy import new_id
+from esign.passwords import lane_of_known
 from esign.runtime import Runtime
 from esign.store import accounts, members, users
 from esign.store.database import Transaction
@@ -149,7 +150,9 @@ class Office:
         now = self.clock.now()
         email = f"{name.lower()}@example.test"
         known = await users.find(self.runtime.db, email)
-        user = known or joining.new_user(email, name, now, await self.runtime.passwords.hash(PASSWORD))
+        user = known or joining.new_user(
+            email, name, now, await self.runtime.passwords.hash(PASSWORD, lane_of_known(email))
+        )
         first = (
             (await self.site.api.ok("GET", "/account"))["organisation"]["id"]
             if organisation is None

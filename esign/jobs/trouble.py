@@ -1,0 +1,18 @@
+"""Logs why work that runs by itself did not get done this time."""
+
+import logging
+
+from esign.core.errors import Problem
+from esign.store.failures import is_storage
+
+log = logging.getLogger("esign.jobs")
+
+
+def log_trouble(what: str, error: Exception) -> None:
+    """Log what the disk or the database refused in a sentence, and what nobody foresaw with its traceback."""
+    if isinstance(error, Problem):
+        log.warning("%s had to wait: %s", what, error.message)
+    elif is_storage(error):
+        log.error("%s failed: %s; check the disk and, with esign check, the database", what, error)
+    else:
+        log.error("%s failed", what, exc_info=error)
