@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from esign.actions import audit_log, checks
 from esign.actions.audit_log import Act
-from esign.authority import Authority, AuthorityError, By, examine, opened
+from esign.authority import BY_ITSELF, Authority, AuthorityError, By, examine, opened
 from esign.core.account import Organisation
 from esign.core.caller import PROGRAM, Caller
 from esign.core.document import Actor, Mode, Origin
@@ -46,11 +46,12 @@ async def refresh(runtime: Runtime) -> int:
     return number
 
 
-async def log_changes(runtime: Runtime, caller: Caller) -> None:
+async def log_changes(runtime: Runtime, caller: Caller, by: By = BY_ITSELF) -> None:
     """Enter in the administrative log what the journal beside the keys has and the log has not.
 
     The keys are files, so no transaction holds them and the log: after a crash between the two, the next start or hour
-    enters what is missing. `caller` made the newest change.
+    enters what is missing. What the journal says of `by` is entered as an act of `caller`: of two who change the seal
+    at once, one may enter the changes of both.
     """
     history = await asyncio.to_thread(runtime.keyring.history)
     changes = list(enumerate(reversed(history), 1))
@@ -61,8 +62,8 @@ async def log_changes(runtime: Runtime, caller: Caller) -> None:
         entered = int(last.data["number"]) if last else 0
         for number, change in changes:
             if number > entered:
-                newest = number == len(changes)
-                by = caller if newest else Caller(Actor("system"), Origin(change.ip))
+                is_theirs = (change.who, change.ip) == (by.who, by.ip)
+                who = caller if is_theirs else Caller(Actor("system"), Origin(change.ip))
                 data = {
                     "number": number,
                     "act": change.deed,
@@ -70,7 +71,7 @@ async def log_changes(runtime: Runtime, caller: Caller) -> None:
                     "sha256": change.fingerprint,
                 }
                 act = Act("seal.changed", data, {"subject": change.subject, "by": change.who})
-                await audit_log.log_of_installation(tx, runtime.vault, by, runtime.clock.now(), act)
+                await audit_log.log_of_installation(tx, runtime.vault, who, runtime.clock.now(), act)
 
     await runtime.db.write(write)
     runtime.bell.ring()
@@ -162,4 +163,4 @@ async def make_anew(
 async def _changed_by(runtime: Runtime, before: Authority, after: Authority, by: By, caller: Caller) -> None:
     log.warning("%s changed the seal certificate", by.who)
     await changed(runtime, before, after)
-    await log_changes(runtime, caller)
+    await log_changes(runtime, caller, by)

@@ -134,8 +134,8 @@ async def carry_out(runtime: Runtime, erasing: Erasing) -> int:
 
     async def finish(tx: Transaction) -> None:
         now = runtime.clock.now()
-        await erasings.finish(tx, erasing.id, now)
-        entry = Act("erasure.finished", {"erasureId": erasing.id, "documents": gone})
+        erased = await erasings.finish(tx, erasing.id, now)  # with those of runs that were cut short
+        entry = Act("erasure.finished", {"erasureId": erasing.id, "documents": erased})
         await audit_log.log(tx, runtime.vault, erasing.organisation_id, PROGRAM, now, entry)
 
     await runtime.db.write(finish)

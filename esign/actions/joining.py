@@ -9,6 +9,7 @@ from pathlib import Path
 from esign import vault
 from esign.actions import audit_log, notices, printing
 from esign.actions.audit_log import Act
+from esign.actions.settings import change_of
 from esign.core.caller import Caller
 from esign.core.document import Actor, Mode, Origin
 from esign.core.errors import Problem
@@ -178,9 +179,12 @@ async def join(
 
 async def enter(runtime: Runtime, tx: Transaction, member: Member, origin: Origin, now: Instant) -> None:
     """Enter somebody who has joined in the administrative log."""
-    caller = Caller(Actor("member", member.id, member.name, member.email), origin)
     entry = Act("member.joined", {"memberId": member.id, "role": member.role.value})
-    await audit_log.log(tx, runtime.vault, member.organisation_id, caller, now, entry)
+    await audit_log.log(tx, runtime.vault, member.organisation_id, caller_of(member, origin), now, entry)
+
+
+def caller_of(member: Member, origin: Origin) -> Caller:
+    return Caller(Actor("member", member.id, member.name, member.email), origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,13 +214,14 @@ async def found(runtime: Runtime, token: str, given: Founder, origin: Origin) ->
         assert first is not None, "made when the program starts"
         if await tickets.use(tx, Errand.SETUP, token, now) is None or await members.any_owner(tx):
             raise Problem("not_found")
-        await accounts.save_organisation(
-            tx, replace(first, name=given.organisation, time_zone=given.time_zone)
-        )
+        named = replace(first, name=given.organisation, time_zone=given.time_zone)
+        await accounts.save_organisation(tx, named)
         await users.add(tx, user)
         owner = owner_of(first.id, user, now)
         await members.join(tx, owner)
         await enter(runtime, tx, owner, origin, now)
+        if (entry := change_of(first, named)) is not None:
+            await audit_log.log(tx, runtime.vault, first.id, caller_of(owner, origin), now, entry)
 
     await runtime.db.write(write)
     forget_setup_link(runtime.config.storage.data_dir)

@@ -1,7 +1,7 @@
 """Members of an organisation: added, changed, removed; never left without an owner (contract 3.5).
 
-A member is `invited`, and mailed a link, until they have joined. `by` is the role of whoever asks, `BY_KEY` for an API
-key: only an owner changes owners.
+A member is `invited`, and mailed a link, until they have joined. Only an owner changes owners. What the caller may do
+is read in the transaction of the change: of two owners who demote each other at once, one was no owner any more.
 """
 
 from dataclasses import dataclass, replace
@@ -14,8 +14,16 @@ from esign.actions.transition import Keep
 from esign.core.apikey import ApiKey
 from esign.core.caller import Caller
 from esign.core.errors import Problem
-from esign.core.member import Member, MemberRole, MemberStatus, require_may_change, require_owner_left
-from esign.core.user import Errand
+from esign.core.member import (
+    BY_KEY,
+    Member,
+    MemberRole,
+    MemberStatus,
+    require_may_change,
+    require_owner_left,
+)
+from esign.core.user import Act as Permission
+from esign.core.user import Errand, is_raised, may
 from esign.entropy import new_id
 from esign.runtime import Runtime
 from esign.store import accounts, members, posted, tickets
@@ -31,6 +39,21 @@ async def find_page(
     return page_of(found, limit)
 
 
+async def find_role(tx: Transaction, owner: Owner, caller: Caller) -> MemberRole:
+    """Return what the caller is towards the members now; raise `insufficient_scope` for who is nobody here any more.
+
+    An API key counts as `BY_KEY`, the command line and the program as an owner.
+    """
+    if caller.actor.kind != "member":
+        return BY_KEY if caller.actor.kind == "api_key" else MemberRole.OWNER
+    asking = await members.get(tx, caller.actor.id or "")
+    if asking is None or asking.organisation_id != owner.organisation_id:
+        raise Problem("insufficient_scope", "You are no member of this organisation any more.")
+    if not may(asking.role, Permission.SETTLE):
+        raise Problem("insufficient_scope", "Your role in this organisation does not allow this.")
+    return asking.role
+
+
 async def invite(
     runtime: Runtime,
     owner: Owner,
@@ -39,11 +62,9 @@ async def invite(
     role: MemberRole,
     keep: Keep | None = None,
     *,
-    by: MemberRole,
     caller: Caller,
 ) -> Member:
     """A new member; raises `member_exists`. The owners are told where it is one of them."""
-    require_may_change(by, None, role)
     now = runtime.clock.now()
     member = Member(
         id=new_id("mem", now),
@@ -56,11 +77,13 @@ async def invite(
     )
 
     async def write(tx: Transaction) -> None:
+        require_may_change(await find_role(tx, owner, caller), None, role)
         if role is MemberRole.OWNER:
             await notices.tell_owners_of_owner(tx, runtime.vault, member, caller, now)
         await members.add(tx, member)
         await joining.invite(runtime, tx, member, now)
-        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, invitation(member))
+        entry = invitation(member)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:
             await keep(tx, member)
 
@@ -69,15 +92,13 @@ async def invite(
     return member
 
 
-def invitation(member: Member, *, again: bool = False, mailed: bool = True) -> Act:
-    """Return the entry of an invitation; one that is not `mailed` was handed to the person who invites."""
-    data = {"memberId": member.id, "role": member.role.value, "again": again, "linkShown": not mailed}
+def invitation(member: Member, *, again: bool = False, link_shown: bool = False) -> Act:
+    """Return the entry of an invitation, with whether the person who invites was shown its link."""
+    data = {"memberId": member.id, "role": member.role.value, "again": again, "linkShown": link_shown}
     return Act("member.invited", data, {"name": member.name, "email": member.email})
 
 
-async def invite_again(
-    runtime: Runtime, owner: Owner, member_id: str, *, by: MemberRole, caller: Caller
-) -> Member:
+async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller: Caller) -> Member:
     """A new link in place of the one that was mailed; raises `not_found` where they have joined.
 
     Whoever holds the link joins as that member, so the link of an owner is for owners alone.
@@ -88,7 +109,7 @@ async def invite_again(
         member = await members.get_own(tx, owner.organisation_id, member_id)
         if member.status is not MemberStatus.INVITED:
             raise Problem("not_found")
-        require_may_change(by, member.role, member.role)
+        require_may_change(await find_role(tx, owner, caller), member.role, member.role)
         await joining.invite(runtime, tx, member, now)
         entry = invitation(member, again=True)
         await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
@@ -99,9 +120,7 @@ async def invite_again(
     return invited
 
 
-async def issue_link(
-    runtime: Runtime, owner: Owner, member_id: str, *, by: MemberRole, caller: Caller
-) -> tuple[Member, str]:
+async def issue_link(runtime: Runtime, owner: Owner, member_id: str, *, caller: Caller) -> tuple[Member, str]:
     """The invitation link of a member for whoever invites, in place of one that was mailed.
 
     Raises `not_found` where they have joined, and what `require_may_change` raises.
@@ -110,7 +129,7 @@ async def issue_link(
 
     async def write(tx: Transaction) -> tuple[Member, str]:
         member = await members.get_own(tx, owner.organisation_id, member_id)
-        require_may_change(by, member.role, None)
+        require_may_change(await find_role(tx, owner, caller), member.role, None)
         if member.status is not MemberStatus.INVITED:
             raise Problem("not_found")
         await audit_log.log(
@@ -119,7 +138,7 @@ async def issue_link(
             owner.organisation_id,
             caller,
             now,
-            invitation(member, again=True, mailed=False),
+            invitation(member, again=True, link_shown=True),
         )
         return member, await joining.hand_over(runtime, tx, member, now)
 
@@ -146,15 +165,18 @@ async def change(
     role: MemberRole | None,
     keep: Keep | None = None,
     *,
-    by: MemberRole,
     caller: Caller,
 ) -> Member:
-    """Another name or role, None leaving it; raises `last_owner`. The owners are told of a new one."""
+    """Another name or role, None leaving it; raises `last_owner`. The owners are told of a new one.
+
+    Who is invited and becomes more is mailed a new link, and the one before ends: somebody else may have been handed
+    it, and whoever holds the link joins as that member.
+    """
 
     async def write(tx: Transaction) -> Member:
         before = await members.get_own(tx, owner.organisation_id, member_id)
         after = replace(before, name=name or before.name, role=role or before.role)
-        require_may_change(by, before.role, after.role)
+        require_may_change(await find_role(tx, owner, caller), before.role, after.role)
         require_owner_left(before, after.role, await members.count_owners(tx, before))
         now = runtime.clock.now()
         if after.role is MemberRole.OWNER and before.role is not MemberRole.OWNER:
@@ -164,6 +186,10 @@ async def change(
             await audit_log.log(
                 tx, runtime.vault, owner.organisation_id, caller, now, change_of(before, after)
             )
+        if after.status is MemberStatus.INVITED and is_raised(before.role, after.role):
+            await joining.invite(runtime, tx, after, now)
+            entry = invitation(after, again=True)
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:
             await keep(tx, after)
         return after
@@ -204,7 +230,6 @@ async def remove(
     member_id: str,
     keep: Keep | None = None,
     *,
-    by: MemberRole,
     caller: Caller,
     revoke_keys: bool = True,
 ) -> Removal:
@@ -216,11 +241,14 @@ async def remove(
 
     async def write(tx: Transaction) -> Removal:
         member = await members.get_own(tx, owner.organisation_id, member_id)
-        require_may_change(by, member.role, None)
+        require_may_change(await find_role(tx, owner, caller), member.role, None)
         require_owner_left(member, None, await members.count_owners(tx, member))
         keys = await accounts.find_active_keys_of(tx, member, now)
         for key in keys if revoke_keys else ():
             await accounts.revoke_key(tx, key.id, now)
+            data = {**audit_log.about_key(key), "reason": "member removed"}
+            revoked = Act("api_key.revoked", data, {"name": key.name})
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, revoked)
         await members.delete(tx, member_id)
         await tickets.drop(tx, Errand.INVITATION, member_id)
         removal = Removal(member_id, tuple(keys))

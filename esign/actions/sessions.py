@@ -121,6 +121,11 @@ async def enter(
     await audit_log.log_of_user(tx, runtime.vault, user, origin, now, Act("member.signed_in", data))
 
 
+async def look_again(runtime: Runtime, session: Session) -> Session | None:
+    """The session as it is by now, also under another cookie; None where it has ended."""
+    return await sessions.get_own(runtime.db, session, runtime.clock.now())
+
+
 async def known(runtime: Runtime, token: str) -> Session | None:
     """The session of a cookie, whole or half."""
     return await sessions.get(runtime.db, token, runtime.clock.now())
@@ -260,10 +265,10 @@ async def end(runtime: Runtime, user_id: str, session_id: str, origin: Origin) -
     """Whether the person had such a session; it is over now."""
 
     async def write(tx: Transaction) -> bool:
-        if not await sessions.end(tx, user_id, session_id):
-            return False
-        await leave(runtime, tx, await users.get(tx, user_id), origin, {"sessionId": session_id})
-        return True
+        stage = await sessions.end(tx, user_id, session_id)
+        if stage is Stage.WHOLE:  # whose code was never given was not signed in
+            await leave(runtime, tx, await users.get(tx, user_id), origin, {"sessionId": session_id})
+        return stage is not None
 
     ended = await runtime.db.write(write)
     runtime.bell.ring()
@@ -274,7 +279,8 @@ async def end_others(runtime: Runtime, signed: Signed, origin: Origin) -> int:
     """How many other browsers were signed out."""
 
     async def write(tx: Transaction) -> int:
-        ended = await sessions.end_all(tx, signed.user.id, signed.session.id)
+        ended = await sessions.count_others(tx, signed.session, runtime.clock.now())
+        await sessions.end_all(tx, signed.user.id, signed.session.id)
         if ended:
             await leave(runtime, tx, signed.user, origin, {"otherSessions": ended})
         return ended

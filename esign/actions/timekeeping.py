@@ -2,13 +2,18 @@
 
 import logging
 
+from esign.actions import audit_log
+from esign.actions.audit_log import Act
 from esign.clock import TOLERANCE, Clock, Doubt, GuardedClock, SystemClock, read_boot_id
+from esign.core.account import Organisation
+from esign.core.caller import COMMAND, Caller
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis, rfc3339
 from esign.runtime import Runtime
-from esign.store import clock_marks, deliveries, outbox
+from esign.store import accounts, clock_marks, deliveries, outbox
 from esign.store.clock_marks import ClockRecord
-from esign.store.database import Database, Transaction
+from esign.store.database import Database, Reader, Transaction
+from esign.vault import Vault
 
 log = logging.getLogger("esign.clock")
 
@@ -44,7 +49,7 @@ async def watch(runtime: Runtime) -> bool:
     db, clock = runtime.db, runtime.clock
     record = await clock_marks.find(db)
     if record is not None and is_confirmed(record, clock.wall()) and clock.doubt is not None:
-        await confirm(runtime, "the command line")
+        await believe(runtime, "the command line")
         return True
     await note(db, clock, record)
     return clock.doubt is None
@@ -79,8 +84,37 @@ def is_confirmed(record: ClockRecord, wall: Instant) -> bool:
     return record.confirmed is not None and abs(wall - record.confirmed) < RECENT
 
 
-async def confirm(runtime: Runtime, by: str) -> None:
-    """Believe the wall clock from now on, on the word of an operator."""
+async def is_in_hand(reader: Reader, organisation: Organisation) -> bool:
+    """Return whether its owners may confirm the clock: what is due in every organisation of the server hangs on it."""
+    first = await accounts.first_organisation(reader)
+    return first is not None and first.id == organisation.id
+
+
+async def confirm(runtime: Runtime, organisation: Organisation, caller: Caller) -> None:
+    """Believe the wall clock from now on, on the word of an owner; where it is in no doubt, nothing is to be done.
+
+    Raises `insufficient_scope` for the owners of any organisation but the first.
+    """
+    if not await is_in_hand(runtime.db, organisation):
+        sentence = (
+            "The clock of this server is confirmed by the owners of the organisation that was set up first."
+        )
+        raise Problem("insufficient_scope", sentence)
+    if runtime.clock.doubt is None:
+        return
+    wall = runtime.clock.wall()
+    await runtime.db.write(lambda tx: enter(tx, runtime.vault, wall, caller))
+    await believe(runtime, caller.actor.name or "an owner")
+
+
+async def enter(tx: Transaction, vault: Vault, wall: Instant, caller: Caller) -> None:
+    """Enter in the administrative log which time somebody says is right."""
+    act = Act("clock.confirmed", {"time": rfc3339(wall)})
+    await audit_log.log_of_installation(tx, vault, caller, wall, act)
+
+
+async def believe(runtime: Runtime, by: str) -> None:
+    """Go by the wall clock from now on."""
     runtime.clock.confirm()
     log.warning("the wall clock was confirmed by %s: it is %s", by, rfc3339(runtime.clock.now()))
     mark = runtime.clock.mark()
@@ -89,11 +123,14 @@ async def confirm(runtime: Runtime, by: str) -> None:
     runtime.bell.ring()
 
 
-async def request_confirmation(db: Database, wall: Instant) -> bool:
+async def request_confirmation(db: Database, vault: Vault, wall: Instant) -> bool:
     """Let a running server, or the next start, believe the wall clock; False where nothing is in doubt."""
 
     async def write(tx: Transaction) -> bool:
-        return await clock_marks.save_confirmed(tx, wall)
+        if not await clock_marks.save_confirmed(tx, wall):
+            return False
+        await enter(tx, vault, wall, COMMAND)
+        return True
 
     return await db.write(write)
 

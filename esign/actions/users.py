@@ -48,20 +48,29 @@ async def create(
         if role is MemberRole.OWNER:
             await notices.tell_owners_of_owner(tx, vault, member, COMMAND, now)
         await members.add(tx, member)
-        await audit_log.log(tx, vault, organisation.id, COMMAND, now, inviting.invitation(member))
+        await audit_log.log(
+            tx, vault, organisation.id, COMMAND, now, inviting.invitation(member, link_shown=True)
+        )
         return await issue(tx, Errand.INVITATION, member.id, now)
 
     return await db.write(write)
 
 
-async def rename(runtime: Runtime, user: User, name: str) -> None:
+async def rename(runtime: Runtime, user: User, name: str, *, origin: Origin) -> None:
     """In every organisation that they are of."""
 
     async def write(tx: Transaction) -> None:
+        before = await users.get(tx, user.id)
+        if before.name == name:
+            return
         await users.save_name(tx, user.id, name)
         await members.rename(tx, user.id, name)
+        names = {"name": {"from": before.name, "to": name}, "email": user.email}
+        entry, now = Act("member.changed", {}, names), runtime.clock.now()
+        await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry)
 
     await runtime.db.write(write)
+    runtime.bell.ring()
 
 
 async def change_password(runtime: Runtime, user: User, password: str, keep: str, *, origin: Origin) -> None:

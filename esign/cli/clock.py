@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from esign.cli.installation import configured, database, with_config
+from esign.cli.installation import application_key, configured, database, with_config
 from esign.exits import run
 
 
@@ -55,7 +55,7 @@ def confirm_clock(file: Path | None) -> None:
 
         now = SystemClock().now()
         async with database(config) as db:
-            asked = await timekeeping.request_confirmation(db, now)
+            asked = await timekeeping.request_confirmation(db, application_key(config), now)
         if asked:
             click.echo(f"The server will go by {rfc3339(now)}.")
         else:

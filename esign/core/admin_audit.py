@@ -35,6 +35,7 @@ ACTS: Mapping[str, str] = {
     "erasure.finished": "Erasure of a person finished",
     "audit.erased": "Personal data erased from this log",
     "seal.changed": "Seal certificate changed",
+    "clock.confirmed": "Clock of the server confirmed",
     "organisation.created": "Organisation made",
     "organisation.plan_changed": "Plan changed",
 }

@@ -117,3 +117,8 @@ MAY: dict[MemberRole, frozenset[Act]] = {
 
 def may(role: MemberRole, act: Act) -> bool:
     return act in MAY[role]
+
+
+def is_raised(before: MemberRole, after: MemberRole) -> bool:
+    """Return whether the role after allows anything that the one before did not."""
+    return not MAY[after] <= MAY[before]

@@ -206,12 +206,13 @@ async def count_active_keys(reader: Reader, organisation_id: str, now: Instant) 
 
 
 async def add_key(tx: Transaction, key: ApiKey, key_hash: bytes) -> None:
-    await tx.run(
+    """Raises `revision_mismatch` where the same form made this very key long ago."""
+    added = await tx.run(
         """
         INSERT INTO api_key
             (id, organisation_id, mode, name, hash, hint, scopes, created_at, expires_at, created_by, maker_id)
         VALUES (:id, :organisation_id, :mode, :name, :hash, :hint, :scopes, :created_at, :expires_at, :created_by,
-            :maker_id)
+            :maker_id) ON CONFLICT (hash) DO NOTHING
         """,
         id=key.id,
         organisation_id=key.organisation_id,
@@ -225,6 +226,8 @@ async def add_key(tx: Transaction, key: ApiKey, key_hash: bytes) -> None:
         created_by=json.dumps(asdict(key.created_by)),
         maker_id=None if key.is_of_operator else key.created_by.id,
     )
+    if not added:
+        raise Problem("revision_mismatch", "This form made a token before. Open the page anew.")
 
 
 async def revoke_key(tx: Transaction, key_id: str, now: Instant) -> bool:

@@ -58,13 +58,16 @@ async def advance(tx: Transaction, erasing_id: str, mode: Mode, place: Place, fa
     )
 
 
-async def finish(tx: Transaction, erasing_id: str, now: Instant) -> None:
-    """Whose data it was is forgotten as well."""
-    await tx.run(
-        "UPDATE erasing SET finished_at = :now, email = NULL WHERE id = :id AND finished_at IS NULL",
+async def finish(tx: Transaction, erasing_id: str, now: Instant) -> int:
+    """Forget whose data it was as well; return how many documents went in all."""
+    row = await tx.one(
+        """
+        UPDATE erasing SET finished_at = COALESCE(finished_at, :now), email = NULL WHERE id = :id RETURNING erased
+        """,
         id=erasing_id,
         now=now,
     )
+    return int(row["erased"]) if row else 0
 
 
 def load(row: Row, vault: Vault) -> Erasing:

@@ -114,7 +114,7 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, event_id: st
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which events of an organisation: from `since` on, those of `before` not included."""
+    """Which events of an organisation: from `since` on, those of `before` and of the type `hidden` not included."""
 
     organisation_id: str
     mode: Mode
@@ -122,6 +122,7 @@ class Wanted:
     document_id: str | None = None
     since: Instant = 0
     before: Instant = 2**62
+    hidden: str | None = None
 
 
 async def find_page(
@@ -133,6 +134,8 @@ async def find_page(
         narrower = "AND document_id = :document_id"
     if wanted.type is not None:  # of one document's few events any type is picked out along the way
         narrower += " AND type = :type" if not narrower else " AND type || '' = :type"
+    if wanted.hidden is not None:
+        narrower += " AND type || '' <> :hidden"
     rows = await reader.all(
         f"""
         SELECT id, created_at, body FROM event
@@ -145,6 +148,7 @@ async def find_page(
         since=wanted.since,
         type=wanted.type,
         document_id=wanted.document_id,
+        hidden=wanted.hidden,
         created_at=after.at if after else wanted.before,
         id=after.id if after else "",
         limit=limit,

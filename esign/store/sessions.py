@@ -23,6 +23,29 @@ async def get(reader: Reader, token: str, now: Instant) -> Session | None:
     return None if session is None or session.is_over(now) else session
 
 
+async def get_own(reader: Reader, session: Session, now: Instant) -> Session | None:
+    """The same session as it is by now, whatever its cookie; None where it has ended."""
+    row = await reader.one("SELECT * FROM session WHERE id = :id", id=session.id)
+    found = load(row) if row else None
+    return None if found is None or found.is_over(now) else found
+
+
+async def count_others(reader: Reader, session: Session, now: Instant) -> int:
+    """How many other browsers the person is signed in with: those whose code is still awaited are not."""
+    row = await reader.one(
+        """
+        SELECT count(*) AS others FROM session WHERE user_id = :user_id AND id <> :id AND stage = :whole
+        AND created_at > :absolute AND seen_at > :idle
+        """,
+        user_id=session.user_id,
+        id=session.id,
+        whole=Stage.WHOLE.value,
+        absolute=now - ABSOLUTE,
+        idle=now - IDLE,
+    )
+    return int(row["others"]) if row else 0
+
+
 async def find(reader: Reader, user_id: str, now: Instant, limit: int) -> list[Session]:
     """Up to `limit` of those of a person that last, newest first."""
     rows = await reader.all(
@@ -77,13 +100,14 @@ async def move(tx: Transaction, session_id: str, organisation_id: str, mode: Mod
     )
 
 
-async def end(tx: Transaction, user_id: str, session_id: str) -> bool:
-    """Whether the person had such a session."""
-    return bool(
-        await tx.run(
-            "DELETE FROM session WHERE id = :id AND user_id = :user_id", id=session_id, user_id=user_id
-        )
+async def end(tx: Transaction, user_id: str, session_id: str) -> Stage | None:
+    """Return how far the session had come; None where the person had no such session."""
+    row = await tx.one(
+        "DELETE FROM session WHERE id = :id AND user_id = :user_id RETURNING stage",
+        id=session_id,
+        user_id=user_id,
     )
+    return Stage(row["stage"]) if row else None
 
 
 async def end_all(tx: Transaction, user_id: str, but: str | None = None) -> int:

@@ -52,6 +52,13 @@ class Authentication:
             raise Problem("plan_required")
         return key
 
+    async def look_again(self, key: ApiKey) -> ApiKey:
+        """The key as it is by now; raises what `key` raises for one that is no longer valid."""
+        found = await accounts.get_key(self._db.points, key.id)
+        if lapsed := lapse(found, self._clock.now()):
+            raise Problem(lapsed)
+        return found
+
     def _counted(self, code: str, address: str) -> Problem:
         standing = self._failures.count_address(FAILURES, address)
         if standing is not None and standing.exceeded:

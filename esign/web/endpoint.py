@@ -146,6 +146,10 @@ class Call:
             raise TypeError("a public endpoint has no key")
         return self._key
 
+    @key.setter
+    def key(self, key: ApiKey) -> None:
+        self._key = key
+
     @property
     def actor(self) -> Actor:
         return Actor("api_key", self.key.id, self.key.name)

@@ -121,10 +121,8 @@ class Api:
                 raise Problem("not_found")
             scope["esign.deprecation"] = endpoint.deprecation
         scope["esign.route"] = endpoint.path
-        if key is not None and endpoint.scope is not None:
-            auth.require(key, endpoint.scope)
-        if key is not None and endpoint.act is not None:
-            auth.require_act(key, endpoint.act)
+        if key is not None:
+            require_rights(endpoint, key)
         if key is not None and endpoint.policy is not None:
             self._count(endpoint.policy, key, standings)
         named = dict(zip(parameters(endpoint.path), values, strict=True))
@@ -145,6 +143,9 @@ class Api:
         endpoint = route.endpoint
         async with self._uploads.place(call.key.id, call.key.organisation_id) as place:
             raw = await received(route, incoming, self._most[endpoint.body_limit], place)
+            if incoming.present:  # a body takes minutes to come; what ended meanwhile counts
+                call.key = await self._keys.look_again(call.key)
+                require_rights(endpoint, call.key)
             value, body = await apart(raw, parse, route, raw)
             given = arguments(route, scope, body)
             if endpoint.if_match:
@@ -181,6 +182,14 @@ class Api:
         if route.endpoint.idempotent and call.kept is None:
             raise TypeError(f"{route.endpoint.path} kept no answer in the transaction of its effect")
         return call.kept or route.answer(result, call.path)
+
+
+def require_rights(endpoint: Endpoint, key: ApiKey) -> None:
+    """Raise `insufficient_scope` unless the key has the scope of the endpoint, and its maker the right, today."""
+    if endpoint.scope is not None:
+        auth.require(key, endpoint.scope)
+    if endpoint.act is not None:
+        auth.require_act(key, endpoint.act)
 
 
 async def received(route: Route, incoming: Incoming, limit: int, place: Place) -> bytearray:

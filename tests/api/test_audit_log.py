@@ -195,3 +195,18 @@ async def test_a_log_that_was_changed_is_told_by_verify_audit(site: Site) -> Non
     await db.write(cut)
     assert not await auditing.of_trails(db, vault, organisation, None, said.append)
     assert "does not end with the entry that was written last" in said[-2]
+
+
+async def test_who_may_only_read_documents_is_not_told_what_administrators_do(site: Site) -> None:
+    """Over `GET /events`, whose scope a viewer's key has."""
+    someone = await member(site)
+    recorded = (await site.ok("GET", "/events?type=audit.recorded&limit=1"))["data"][0]
+    for scopes in ({Scope.DOCUMENTS_READ}, {Scope.DOCUMENTS_READ, Scope.WEBHOOKS_READ}):
+        key, may = await site.new_key(*scopes), Scope.WEBHOOKS_READ in scopes
+        named = await site.ask("GET", "/events?type=audit.recorded", key=key)
+        assert named.code == ("200" if may else "insufficient_scope")
+        one = await site.ask("GET", f"/events/{recorded['id']}", key=key)
+        assert one.code == ("200" if may else "not_found")
+        everything = (await site.ok("GET", "/events?limit=100", key=key))["data"]
+        assert any(event["type"] == "audit.recorded" for event in everything) == may
+    assert someone

@@ -43,9 +43,7 @@ class Site:
         """Invite an owner as the web application does for another one; no key does it."""
         organisation = (await self.api.ok("GET", "/account"))["organisation"]["id"]
         owner = Owner(organisation, Mode.LIVE)
-        await members.invite(
-            self.runtime, owner, email, name, MemberRole.OWNER, by=MemberRole.OWNER, caller=PROGRAM
-        )
+        await members.invite(self.runtime, owner, email, name, MemberRole.OWNER, caller=PROGRAM)
 
     async def work(self, *kinds: str) -> int:
         """Work off what is due now; the number of attempts."""

@@ -165,13 +165,17 @@ async def test_an_operator_confirms_it_on_the_command_line(
 ) -> None:
     made = await furnish(place, jumping)
     async with opened(tmp_path / "data" / FILE) as beside:
-        assert not await timekeeping.request_confirmation(beside, jumping.now()), "nothing is in doubt"
+        assert not await timekeeping.request_confirmation(beside, place.runtime.vault, jumping.now()), (
+            "nothing is in doubt"
+        )
         jumping.error = 3 * DAY
         await tick(place)
         assert await place.api.status(made["short"]) == "sent"
-        assert await timekeeping.request_confirmation(beside, jumping.now())
+        assert await timekeeping.request_confirmation(beside, place.runtime.vault, jumping.now())
     await tick(place)
     assert await place.api.status(made["short"]) == "expired"
+    [entry] = (await place.api.ok("GET", "/audit?type=clock.confirmed"))["data"]
+    assert entry["actor"]["name"] == "command line"
 
 
 async def test_what_a_confirmed_wrong_clock_planned_is_brought_back(

@@ -2,9 +2,13 @@
 
 from typing import Annotated, Any
 
+import orjson
 from pydantic import ConfigDict, Field, RootModel
 
 from esign.actions import deliveries as actions
+from esign.core.admin_audit import RECORDED
+from esign.core.apikey import Scope
+from esign.core.errors import Problem
 from esign.store.events import Wanted
 from esign.web.api import examples, webhook_examples
 from esign.web.api.deliveries import EventType
@@ -37,8 +41,10 @@ class EventPage(Reply):
 
 
 async def find(call: Call, query: EventList) -> dict[str, Any]:
-    """A page of events, newest first."""
+    """A page of events, newest first; `audit.recorded` is for keys that have `webhooks:read` as well."""
     owner = owner_of(call)
+    if query.type == RECORDED:
+        call.require(Scope.WEBHOOKS_READ)
     wanted = Wanted(
         owner.organisation_id,
         owner.mode,
@@ -46,6 +52,7 @@ async def find(call: Call, query: EventList) -> dict[str, Any]:
         query.document_id,
         query.created_after or 0,
         2**62 if query.created_before is None else query.created_before,
+        None if call.key.allows(Scope.WEBHOOKS_READ) else RECORDED,
     )
     filters = f"events:{wanted}"
     after = place_of(call.runtime.vault, query.cursor, filters)
@@ -55,7 +62,10 @@ async def find(call: Call, query: EventList) -> dict[str, Any]:
 
 async def read(call: Call) -> bytes:
     """One event."""
-    return await actions.read_event(call.runtime, owner_of(call), call.path["id"])
+    body = await actions.read_event(call.runtime, owner_of(call), call.path["id"])
+    if not call.key.allows(Scope.WEBHOOKS_READ) and orjson.loads(body)["type"] == RECORDED:
+        raise Problem("not_found")
+    return body
 
 
 def present(body: bytes) -> EventReply:

@@ -6,7 +6,7 @@ from pydantic import ConfigDict, Field
 
 from esign.actions import members as actions
 from esign.actions.members import Removal
-from esign.core.member import BY_KEY, Member, MemberRole
+from esign.core.member import Member, MemberRole
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
@@ -70,7 +70,7 @@ async def invite(call: Call, body: InviteMember) -> Member:
     """Invite somebody by mail; they are `invited` until they have joined. Owners are made in the web application."""
     role = MemberRole(body.role)
     return await actions.invite(
-        call.runtime, owner_of(call), body.email, body.name, role, call.keep, by=BY_KEY, caller=call.caller
+        call.runtime, owner_of(call), body.email, body.name, role, call.keep, caller=call.caller
     )
 
 
@@ -84,16 +84,13 @@ async def change(call: Call, body: ChangeMember) -> Member:
         body.name or None,
         role,
         call.keep,
-        by=BY_KEY,
         caller=call.caller,
     )
 
 
 async def remove(call: Call, body: Empty) -> Removal:
     """Remove a member who is not an owner; their documents stay, the API keys they made are revoked."""
-    return await actions.remove(
-        call.runtime, owner_of(call), call.path["id"], call.keep, by=BY_KEY, caller=call.caller
-    )
+    return await actions.remove(call.runtime, owner_of(call), call.path["id"], call.keep, caller=call.caller)
 
 
 def present(member: Member) -> MemberReply:

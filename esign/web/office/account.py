@@ -30,7 +30,8 @@ async def show(call: Call) -> Response:
 
 
 async def rename(call: Call) -> Response:
-    await users.rename(call.runtime, call.signed.user, checked(Named, call.form).name)
+    name = checked(Named, call.form).name
+    await users.rename(call.runtime, call.signed.user, name, origin=call.origin)
     return call.go("/account", "name")
 
 

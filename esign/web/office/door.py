@@ -172,6 +172,10 @@ class Door:
                 return refused
         if (asked := await self._asked_again(line, call)) is not None:
             return asked
+        if line.takes != "form" or call.cookie is not None:
+            await self._recognise_anew(call)
+            if (aside := self._aside(line, call)) is not None:
+                return aside
         try:
             return await line.handler(call)
         except Wrong as wrong:
@@ -203,6 +207,12 @@ class Door:
             call.outage = await relay.find_outage(self.runtime, call.owner.mode)
             name_caller(call.person.user.id)
             call.attention = (await listing.count(self.runtime, call.owner)).attention
+
+    async def _recognise_anew(self, call: Call) -> None:
+        """Look at the session and the role once more: a body takes minutes to come, and a proof may wait its turn."""
+        if call.session is not None:
+            call.session = await sessions.look_again(self.runtime, call.session)
+            call.person = await sessions.signed(self.runtime, call.session) if call.session else None
 
     def _aside(self, line: Line, call: Call) -> Response | None:
         """Where somebody goes who is not signed in; raises `insufficient_scope` where their role is not enough."""

@@ -69,12 +69,12 @@ def offered(call: Call) -> list[MemberRole]:
 
 
 async def invite(call: Call) -> Response:
-    given, by = checked(InviteMember, call.form), call.signed.member.role
+    given = checked(InviteMember, call.form)
     about, role = given.model_dump(mode="json"), MemberRole(given.role)
 
     async def create(keep: once.Keep) -> Member:
         return await members.invite(
-            call.runtime, call.owner, given.email, given.name, role, keep, by=by, caller=call.caller
+            call.runtime, call.owner, given.email, given.name, role, keep, caller=call.caller
         )
 
     try:
@@ -90,26 +90,21 @@ async def change(call: Call) -> Response:
     role = {role.value: role for role in MemberRole}.get(call.form.get("role", ""))
     if role is None:
         raise Problem("invalid_request", "There is no such role.")
-    by = call.signed.member.role
     try:
-        await members.change(call.runtime, call.owner, call.path["id"], None, role, by=by, caller=call.caller)
+        await members.change(call.runtime, call.owner, call.path["id"], None, role, caller=call.caller)
     except Problem as problem:
         raise told(problem) from None
     return call.go(HERE, "role")
 
 
 async def invite_again(call: Call) -> Response:
-    await members.invite_again(
-        call.runtime, call.owner, call.path["id"], by=call.signed.member.role, caller=call.caller
-    )
+    await members.invite_again(call.runtime, call.owner, call.path["id"], caller=call.caller)
     return call.go(HERE, "invited-again")
 
 
 async def link(call: Call) -> Response:
     """The invitation link, shown this once to whoever may invite."""
-    member, address = await members.issue_link(
-        call.runtime, call.owner, call.path["id"], by=call.signed.member.role, caller=call.caller
-    )
+    member, address = await members.issue_link(call.runtime, call.owner, call.path["id"], caller=call.caller)
     return call.page(
         "member_link",
         member=member,
@@ -132,7 +127,6 @@ async def remove(call: Call) -> Response:
             call.runtime,
             call.owner,
             call.path["id"],
-            by=call.signed.member.role,
             revoke_keys=revoke_keys,
             caller=call.caller,
         )

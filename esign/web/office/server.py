@@ -40,6 +40,7 @@ async def show_clock(call: Call) -> Response:
         call,
         "server_clock",
         doubt=doubt,
+        hand=await timekeeping.is_in_hand(call.runtime.db, call.signed.organisation),
         jump=timekeeping.jump(doubt) if doubt else "",
         now=clock.now(),
         wall=clock.wall(),
@@ -48,8 +49,7 @@ async def show_clock(call: Call) -> Response:
 
 async def confirm_clock(call: Call) -> Response:
     """Believe the clock of the machine; where it is in no doubt any more, nothing is to be done."""
-    if call.runtime.clock.doubt:
-        await timekeeping.confirm(call.runtime, call.signed.user.name)
+    await timekeeping.confirm(call.runtime, call.signed.organisation, call.caller)
     return call.go("/server/clock", "clock")
 
 

@@ -91,10 +91,13 @@ def usual_span(most: int | None) -> str:
 
 
 async def create(call: Call) -> Response:
-    """The token is on this answer alone; to the same form sent again it follows from the form's name."""
+    """The token is on this answer alone; to the same form sent again it follows from the form's name.
+
+    It follows from the mode too: what is handed out of a test token must say nothing of a live one.
+    """
     wish, member, name = wished(call), call.signed.member, once.name_for(call)
     by = Caller(Actor("member", member.id, member.name, member.email), call.origin)
-    secret = key_secret_of(call.runtime.vault.mac(PURPOSE, f"{member.id} {name}".encode()))
+    secret = key_secret_of(call.runtime.vault.mac(PURPOSE, f"{member.id} {wish.mode} {name}".encode()))
     about = {"name": wish.name, "mode": wish.mode.value, "scopes": sorted(wish.scopes)}
 
     async def create(keep: once.Keep) -> ApiKey:

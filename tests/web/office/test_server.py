@@ -9,10 +9,11 @@ import pytest
 
 from esign.actions import checks
 from esign.core.document import Mode
-from esign.core.instant import DAY
+from esign.core.instant import DAY, rfc3339
 from esign.core.member import MemberRole
 from esign.mail.failure import AuthenticationFailure, MailFailure, PermanentFailure, TemporaryFailure
 from esign.store import accounts
+from tests.factories import an_organisation, store_organisation
 from tests.fakes import FakeClock, FakeMailbox
 from tests.web.office.visitor import Office, an_office
 
@@ -126,3 +127,26 @@ async def test_an_owner_sees_a_jump_of_the_clock_and_confirms_it(tmp_path: Path)
         assert (await ada.post("/server/clock")).to == "/server/clock?done=clock"
         assert office.runtime.clock.doubt is None
         assert office.runtime.clock.now() == clock.now()
+
+
+async def test_the_clock_is_confirmed_by_owners_of_the_first_organisation_alone(tmp_path: Path) -> None:
+    """What is due in every organisation of the server hangs on it."""
+    clock = JumpingClock()
+    async with an_office(tmp_path / "data", clock=clock) as office:
+        ada = await office.signed_in("Ada")
+        later = an_organisation(id="org_two", name="Second", created_at=office.clock.now() + 1)
+        other = await store_organisation(office.runtime.db, later)
+        stranger = await office.signed_in("Stranger", MemberRole.OWNER, other.id)
+        clock.error = 31 * DAY
+        page = await stranger.get("/server/clock")
+        assert "set up first confirm it" in page.said and 'action="/server/clock"' not in page.text
+        assert (await stranger.post("/server/clock")).status == 403
+        assert office.runtime.clock.doubt is not None
+        assert 'action="/server/clock"' in (await ada.get("/server/clock")).text
+        assert (await ada.post("/server/clock")).status == 303
+        entries = (await office.site.api.ok("GET", "/audit?type=clock.confirmed"))["data"]
+        assert [one["actor"]["email"] for one in entries] == ["ada@example.test"]
+        assert entries[0]["data"] == {"time": rfc3339(clock.now())}
+        await ada.get("/server/clock")
+        await ada.post("/server/clock")
+        assert (await office.site.api.ok("GET", "/audit?type=clock.confirmed"))["data"] == entries

@@ -209,3 +209,25 @@ async def test_tokens_are_for_those_who_look_after_the_organisation(office: Offi
     assert "/settings/tokens" not in (await bo.get("/account")).text
     assert (await bo.get("/settings/tokens")).status == 403
     assert (await bo.post(NEW, USUAL)).status == 403
+
+
+async def test_a_form_of_long_ago_makes_no_second_token_and_breaks_nothing(office: Office) -> None:
+    """The tab stayed open; what it made is not remembered any more, so it is not shown again either."""
+    form = {"once": "a-name-of-long-ago"}
+    made = shown(await make(await office.signed_in("Ada"), **form))
+    office.clock.advance(hours=25)
+    ada = office.visitor()
+    await ada.sign_in("ada@example.test")
+    again = await make(ada, **form)
+    assert again.status == 409 and made not in again.text and "Open the page anew" in again.said
+
+
+async def test_a_test_token_says_nothing_of_a_live_one(office: Office) -> None:
+    """Even where both come of one form, sent in one mode and then in the other."""
+    ada = await office.signed_in("Ada")
+    form = {"once": "the-same-name", "access": "all"}
+    test = shown(await make(ada, **form, mode="test"))
+    await ada.get("/documents")
+    await ada.post("/mode", mode="test")
+    live = shown(await make(ada, **form, mode="live"))
+    assert test.removeprefix("esk_test_")[:30] != live.removeprefix("esk_live_")[:30]

@@ -1,0 +1,588 @@
+"""Every act that changes who may do what, or how things are set, stands in the administrative audit log.
+
+The table names every write of the API and of the office, with the entry that it gives, or why it gives none:
+- `trail`: it is about one document, whose own audit trail has it;
+- `work`: it changes a draft or a template that nobody was shown yet;
+- `place`: it says where this browser is, and changes nothing for anybody;
+- `sending`: it makes mails or deliveries leave earlier or once more, which their own lists show;
+- `trying`: it tries or looks, and keeps nothing.
+A new write fails until it has its line.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyotp
+import pytest
+
+from esign.actions import factors, joining, keys, users
+from esign.actions.accounts import Wish
+from esign.core.admin_audit import ACTS
+from esign.core.apikey import Scope
+from esign.core.caller import Caller
+from esign.core.document import Actor, Mode, Origin
+from esign.core.instant import DAY, SECOND
+from esign.core.member import MemberRole
+from esign.core.user import Errand
+from esign.store import accounts, members, sessions
+from esign.web.api import ENDPOINTS, V1
+from esign.web.office.routes import TABLE
+from tests.journeys.api import until
+from tests.logos import a_logo
+from tests.pki import a_seal, an_authority
+from tests.web.office.test_server import JumpingClock
+from tests.web.office.visitor import PASSWORD, Office, Page, Visitor, an_office
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Office]:
+    async with an_office(tmp_path / "data") as office:
+        yield office
+
+
+REASONS = frozenset({"trail", "work", "place", "sending", "trying"})
+API_TEXT = """
+POST   /documents                                   work
+PATCH  /documents/{id}                              trail
+DELETE /documents/{id}                              document.deleted
+POST   /documents/{id}/send                         trail
+POST   /documents/{id}/cancel                       trail
+POST   /documents/{id}/remind                       trail
+POST   /documents/{id}/retry-seal                   trail
+POST   /documents/{id}/duplicate                    trail
+POST   /documents/{id}/recipients                   trail
+PATCH  /documents/{id}/recipients/{rid}             trail
+DELETE /documents/{id}/recipients/{rid}             trail
+POST   /documents/{id}/recipients/{rid}/link        trail
+POST   /documents/{id}/recipients/{rid}/unblock     trail
+POST   /templates                                   work
+PATCH  /templates/{id}                              work
+DELETE /templates/{id}                              template.deleted
+POST   /templates/{id}/documents                    trail
+POST   /webhooks                                    webhook.created
+PATCH  /webhooks/{id}                               webhook.changed
+DELETE /webhooks/{id}                               webhook.deleted
+POST   /webhooks/{id}/rotate-secret                 webhook.secret_rotated
+POST   /webhooks/{id}/test                          sending
+POST   /webhooks/{id}/recover                       sending
+POST   /webhooks/{id}/deliveries/{did}/redeliver    sending
+PATCH  /api-keys/{id}                               api_key.renamed
+DELETE /api-keys/{id}                               api_key.revoked
+DELETE /api-keys/current                            api_key.revoked
+PATCH  /settings                                    settings.changed
+POST   /members                                     member.invited
+PATCH  /members/{id}                                member.changed
+DELETE /members/{id}                                member.removed
+POST   /verify                                      trying
+POST   /test/documents/{id}/simulate                trail
+"""
+OFFICE_TEXT = """
+/sign-in                                    member.signed_in
+/sign-in/code                               member.signed_in
+/sign-in/again                              member.signed_in
+/sign-in/again/code                         member.signed_in
+/sign-out                                   member.signed_out
+/confirm                                    trying
+/forgot                                     member.password_reset_requested
+/password/{token}                           member.password_changed
+/invitation/{token}                         member.joined
+/set-up/{token}                             member.joined
+/server/clock                               clock.confirmed
+/server/address                             trying
+/server/mail                                trying
+/server/seal                                trying
+/documents/new                              work
+/documents/{id}/edit                        work
+/documents/{id}/file                        work
+/documents/{id}/send                        trail
+/documents/{id}/discard                     document.deleted
+/selection/remind                           trail
+/selection/cancel                           trail
+/selection/delete                           document.deleted
+/selection/retry-seal                       trail
+/selection/download                         documents.exported
+/verify                                     trying
+/mode                                       place
+/organisation                               place
+/documents/{id}/remind                      trail
+/documents/{id}/cancel                      trail
+/documents/{id}/expiry                      trail
+/documents/{id}/reminders                   trail
+/documents/{id}/reference                   trail
+/documents/{id}/duplicate                   trail
+/documents/{id}/template                    work
+/documents/{id}/retry-seal                  trail
+/documents/{id}/delete                      document.deleted
+/documents/{id}/recipients/add              trail
+/documents/{id}/recipients/{rid}            trail
+/documents/{id}/recipients/{rid}/remove     trail
+/documents/{id}/recipients/{rid}/unblock    trail
+/documents/{id}/recipients/{rid}/link       trail
+/documents/{id}/simulate                    trail
+/account/name                               member.changed
+/account/password                           member.password_changed
+/account/sessions/end-others                member.signed_out
+/account/sessions/{id}/end                  member.signed_out
+/account/second-factor                      member.factor_enabled
+/account/second-factor/codes                member.recovery_codes_renewed
+/account/second-factor/off                  member.factor_disabled
+/documents/{id}/fields                      work
+/templates/new                              work
+/templates/{id}/edit                        work
+/templates/{id}/fields                      work
+/templates/{id}/use                         trail
+/templates/{id}/delete                      template.deleted
+/members                                    member.invited
+/members/{id}/role                          member.changed
+/members/{id}/again                         member.invited
+/members/{id}/link                          member.invited
+/members/{id}/remove                        member.removed
+/settings/tokens/new                        api_key.created
+/settings/tokens/{id}/name                  api_key.renamed
+/settings/tokens/{id}/revoke                api_key.revoked
+/settings/webhooks/new                      webhook.created
+/settings/webhooks/{id}/edit                webhook.changed
+/settings/webhooks/{id}/on                  webhook.changed
+/settings/webhooks/{id}/off                 webhook.changed
+/settings/webhooks/{id}/test                sending
+/settings/webhooks/{id}/secret              webhook.secret_rotated
+/settings/webhooks/{id}/recover             sending
+/settings/webhooks/{id}/delete              webhook.deleted
+/settings/webhooks/{id}/deliveries/{did}/again    sending
+/settings/organisation                      settings.changed
+/settings/organisation/logo                 settings.changed
+/settings/organisation/logo/remove          settings.changed
+/settings/defaults                          settings.changed
+/settings/erasure                           trying
+/settings/erasure/begin                     erasure.requested
+/settings/outbox/retry                      sending
+/settings/seal                              trying
+/settings/seal/upload                       seal.changed
+/settings/seal/back                         seal.changed
+/settings/seal/new                          seal.changed
+"""
+API = {" ".join(row.split()[:2]): row.split()[2] for row in API_TEXT.strip().splitlines()}
+OFFICE = dict(row.split() for row in OFFICE_TEXT.strip().splitlines())
+HOOK = {"url": "https://ok.test/", "events": ["document.sent"]}
+
+
+def test_every_write_has_its_line() -> None:
+    assert API.keys() == {
+        f"{one.method} {one.path.removeprefix(V1)}" for one in ENDPOINTS if one.method != "GET"
+    }
+    assert OFFICE.keys() == {line.path for line in TABLE if line.method == "POST"}
+    assert {*API.values(), *OFFICE.values()} <= REASONS | ACTS.keys()
+
+
+def test_every_write_with_an_entry_is_done_here() -> None:
+    assert API_DEEDS.keys() == {write for write, entry in API.items() if entry in ACTS}
+    by_hand = {path for path, entry in OFFICE.items() if entry in ACTS}
+    assert OFFICE_DEEDS.keys() | {"/set-up/{token}"} == by_hand
+
+
+async def newest(office: Office) -> list[Any]:
+    return list((await office.site.api.ok("GET", "/audit?limit=50"))["data"])
+
+
+# ---------- over the API ----------
+
+
+async def a_member(office: Office) -> str:
+    body = {"email": "new@example.test", "name": "New", "role": "member"}
+    return str((await office.site.api.ok("POST", "/members", body))["id"])
+
+
+async def a_hook(office: Office) -> str:
+    return str((await office.site.api.ok("POST", "/webhooks", HOOK))["id"])
+
+
+async def a_template(office: Office) -> str:
+    body = {"fromDocumentId": await office.site.api.create()}
+    return str((await office.site.api.ok("POST", "/templates", body))["id"])
+
+
+async def a_key(office: Office) -> str:
+    return str((await (await office.site.key()).ok("GET", "/account"))["key"]["id"])
+
+
+async def a_draft(office: Office) -> str:
+    return await office.site.api.create()
+
+
+async def nothing(office: Office) -> str:
+    return ""
+
+
+Made = Callable[[Office], Awaitable[str]]
+API_DEEDS: Mapping[str, tuple[Made, Any]] = {
+    "DELETE /documents/{id}": (a_draft, None),
+    "DELETE /templates/{id}": (a_template, None),
+    "POST /webhooks": (nothing, HOOK),
+    "PATCH /webhooks/{id}": (a_hook, {"enabled": False}),
+    "DELETE /webhooks/{id}": (a_hook, None),
+    "POST /webhooks/{id}/rotate-secret": (a_hook, {}),
+    "PATCH /api-keys/{id}": (a_key, {"name": "Other"}),
+    "DELETE /api-keys/{id}": (a_key, {}),
+    "DELETE /api-keys/current": (nothing, {}),
+    "PATCH /settings": (nothing, {"retainCompletedDays": 30}),
+    "POST /members": (nothing, {"email": "new@example.test", "name": "New", "role": "member"}),
+    "PATCH /members/{id}": (a_member, {"role": "admin"}),
+    "DELETE /members/{id}": (a_member, {}),
+}
+
+
+@pytest.mark.parametrize("write", API_DEEDS)
+async def test_a_write_of_the_api_gives_its_entry_once(office: Office, write: str) -> None:
+    make, body = API_DEEDS[write]
+    method, path = write.split()
+    path = path.replace("{id}", await make(office))
+    api = await office.site.key()
+    key = (await api.ok("GET", "/account"))["key"]["id"]
+    before = await newest(office)
+    await api.ok(method, path, body)
+    entry, *more = [one for one in await newest(office) if one not in before][::-1]
+    assert (entry["type"], entry["actor"]["kind"], entry["actor"]["id"]) == (API[write], "api_key", key)
+    assert entry["ip"] == "127.0.0.1"
+    # A member who becomes more than they were invited as is invited anew.
+    assert [one["type"] for one in more] == (
+        ["member.invited"] if "/members/{id}" in write and "P" in method else []
+    )
+
+
+# ---------- in the office ----------
+
+NEW = "seven violet tractors hum"
+SEAL = a_seal(an_authority()).pkcs12("word")
+
+
+@dataclass
+class Owner:
+    """Ada at her browser; `before` is the log as it was when her last form was sent."""
+
+    office: Office
+    visitor: Visitor
+    before: list[Any] = field(default_factory=list)
+
+    async def send(self, path: str, /, look_at: str = "", **form: str) -> Page:
+        """Send a form, of a page that is looked at first; it must be taken."""
+        if look_at:
+            await self.visitor.get(look_at)
+        self.before = await newest(self.office)
+        page = await self.visitor.post(path, form)
+        assert page.status in (200, 303), (path, page.status, page.said)
+        return page
+
+    async def upload(self, path: str, name: str, content: bytes, **form: str) -> None:
+        await self.visitor.get(path)
+        self.before = await newest(self.office)
+        page = await self.visitor.upload(path, "file", (name, content), **form)
+        assert page.status == 303, (path, page.said)
+
+    async def member(self) -> str:
+        return await a_member(self.office)
+
+    async def guard(self) -> str:
+        """Set up a second factor; its secret."""
+        user, secret = await self.office.user_of(EMAIL), factors.new_secret()
+        [session, *_] = await sessions.find(self.office.runtime.db, user.id, self.office.clock.now(), 1)
+        code = code_of(self.office, secret)
+        assert await factors.enable(
+            self.office.runtime, user, secret, code, keep=session.id, origin=Origin("127.0.0.1")
+        )
+        self.office.clock.advance(seconds=30)
+        return secret
+
+
+EMAIL = "ada@example.test"
+Deed = Callable[[Owner], Awaitable[object]]
+
+
+def code_of(office: Office, secret: str) -> str:
+    return str(pyotp.TOTP(secret).at(office.clock.now() // SECOND))
+
+
+def filled(path: str, make: Made, look: str = "", **form: str) -> Deed:
+    """Send a form about something that is made first; `look` is the page before it."""
+
+    async def deed(ada: Owner) -> None:
+        made = await make(ada.office)
+        there = look.replace("{id}", made)
+        await ada.send(path.replace("{id}", made), look_at=there, **form)
+
+    return deed
+
+
+def signing_in(path: str, *, with_code: bool = False) -> Deed:
+    async def deed(ada: Owner) -> None:
+        secret = await ada.guard() if with_code else ""
+        ada.visitor = ada.office.visitor()
+        await ada.send(path.removesuffix("/code"), email=EMAIL, password=PASSWORD)
+        if with_code:
+            await ada.send(path, look_at=path, code=code_of(ada.office, secret))
+
+    return deed
+
+
+def by_link(errand: Errand, path: str, **form: str) -> Deed:
+    async def deed(ada: Owner) -> None:
+        office, subject = ada.office, (await ada.office.user_of(EMAIL)).id
+        if errand is Errand.INVITATION:
+            subject = await ada.member()
+        now = office.clock.now()
+        token = await office.runtime.db.write(lambda tx: joining.issue(tx, errand, subject, now))
+        ada.visitor = office.visitor()
+        await ada.send(path.format(token=token), **form)
+
+    return deed
+
+
+async def sign_out_elsewhere(ada: Owner) -> None:
+    user = await ada.office.user_of(EMAIL)
+    other = ada.office.visitor()
+    await other.sign_in(EMAIL)
+    found = await sessions.find(ada.office.runtime.db, user.id, ada.office.clock.now(), 9)
+    own = await sessions.get(ada.office.runtime.db, str(ada.visitor.token), ada.office.clock.now())
+    assert own is not None
+    [session] = [one for one in found if one.id != own.id]
+    await ada.send(f"/account/sessions/{session.id}/end", look_at="/account")
+
+
+async def sign_out_all_others(ada: Owner) -> None:
+    await ada.office.visitor().sign_in(EMAIL)
+    await ada.send("/account/sessions/end-others", look_at="/account")
+
+
+async def forget(ada: Owner) -> None:
+    await ada.send("/forgot", email=EMAIL)
+
+    async def entered() -> bool | None:
+        return await newest(ada.office) != ada.before or None
+
+    await until(entered, "entry, which is made after the answer")
+
+
+async def enable_factor(ada: Owner) -> None:
+    page = await ada.visitor.get("/account/second-factor")
+    found = re.search(r"(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}", page.said)
+    assert found
+    code = code_of(ada.office, found[0].replace(" ", ""))
+    await ada.send("/account/second-factor", offer=page.value("offer"), code=code)
+
+
+async def renew_codes(ada: Owner) -> None:
+    secret = await ada.guard()
+    await ada.send("/account/second-factor/codes", **{"code-again": code_of(ada.office, secret)})
+
+
+async def disable_factor(ada: Owner) -> None:
+    secret = await ada.guard()
+    await ada.send("/account/second-factor/off", **{"code-again": code_of(ada.office, secret)})
+
+
+async def export(ada: Owner) -> None:
+    ids = " ".join([await a_draft(ada.office) for _ in range(2)])
+    await ada.visitor.get("/documents")
+    ada.before = await newest(ada.office)
+    sent = {"Cookie": f"esign={ada.visitor.token}", "Origin": ada.office.site.base}
+    url, form = f"{ada.office.site.base}/selection/download", {"csrf": ada.visitor.csrf, "ids": ids}
+    async with ada.office.browser.post(url, data=form, headers=sent) as answer:
+        assert (await answer.read()).startswith(b"PK")
+
+
+async def delete_selected(ada: Owner) -> None:
+    await ada.send("/selection/delete", look_at="/documents", ids=await a_cancelled(ada.office))
+
+
+async def switch_hook(ada: Owner, to: str) -> None:
+    hook = await a_hook(ada.office)
+    if to == "on":
+        await ada.office.site.api.ok("PATCH", f"/webhooks/{hook}", {"enabled": False})
+    await ada.send(f"/settings/webhooks/{hook}/{to}", look_at=f"/settings/webhooks/{hook}")
+
+
+async def remove_logo(ada: Owner) -> None:
+    await ada.upload("/settings/organisation/logo", "logo.png", a_logo())
+    await ada.send("/settings/organisation/logo/remove")
+
+
+async def upload_seal(ada: Owner) -> None:
+    await ada.upload("/settings/seal/upload", "own.p12", OWN.pkcs12("word"), passphrase="word")
+
+
+async def take_back_seal(ada: Owner) -> None:
+    await upload_seal(ada)
+    await ada.send("/settings/seal/back")
+
+
+async def a_cancelled(office: Office) -> str:
+    document = await office.site.api.sent()
+    await office.site.api.ok("POST", f"/documents/{document}/cancel", {"notify": False})
+    return document
+
+
+async def confirm_clock(ada: Owner) -> None:
+    assert isinstance(ada.office.clock, JumpingClock)
+    ada.office.clock.error = 31 * DAY
+    await ada.send("/server/clock", look_at="/server/clock")
+
+
+NEW, OWN = "seven violet tractors hum", a_seal(an_authority())
+TOKEN = {"name": "Portal", "mode": "live", "access": "all", "expires": "365"}
+OFFICE_DEEDS: Mapping[str, Deed] = {
+    "/sign-in": signing_in("/sign-in"),
+    "/sign-in/code": signing_in("/sign-in/code", with_code=True),
+    "/sign-in/again": signing_in("/sign-in/again"),
+    "/sign-in/again/code": signing_in("/sign-in/again/code", with_code=True),
+    "/sign-out": filled("/sign-out", nothing),
+    "/forgot": forget,
+    "/password/{token}": by_link(Errand.RESET, "/password/{token}", password=NEW),
+    "/invitation/{token}": by_link(Errand.INVITATION, "/invitation/{token}", name="New", password=NEW),
+    "/server/clock": confirm_clock,
+    "/documents/{id}/discard": filled("/documents/{id}/discard", a_draft, "/documents/{id}/discard"),
+    "/selection/delete": delete_selected,
+    "/selection/download": export,
+    "/documents/{id}/delete": filled("/documents/{id}/delete", a_cancelled, "/documents/{id}/delete"),
+    "/account/name": filled("/account/name", nothing, name="Ada King"),
+    "/account/password": filled("/account/password", nothing, current=PASSWORD, password=NEW),
+    "/account/sessions/end-others": sign_out_all_others,
+    "/account/sessions/{id}/end": sign_out_elsewhere,
+    "/account/second-factor": enable_factor,
+    "/account/second-factor/codes": renew_codes,
+    "/account/second-factor/off": disable_factor,
+    "/templates/{id}/delete": filled("/templates/{id}/delete", a_template, "/templates/{id}/delete"),
+    "/members": filled("/members", nothing, email="new@example.test", name="New", role="member"),
+    "/members/{id}/role": filled("/members/{id}/role", a_member, role="viewer"),
+    "/members/{id}/again": filled("/members/{id}/again", a_member),
+    "/members/{id}/link": filled("/members/{id}/link", a_member),
+    "/members/{id}/remove": filled("/members/{id}/remove", a_member),
+    "/settings/tokens/new": filled("/settings/tokens/new", nothing, "/settings/tokens/new", **TOKEN),
+    "/settings/tokens/{id}/name": filled("/settings/tokens/{id}/name", a_key, name="Other"),
+    "/settings/tokens/{id}/revoke": filled("/settings/tokens/{id}/revoke", a_key),
+    "/settings/webhooks/new": filled(
+        "/settings/webhooks/new", nothing, "/settings/webhooks/new", url="https://ok.test/", events="all"
+    ),
+    "/settings/webhooks/{id}/edit": filled(
+        "/settings/webhooks/{id}/edit",
+        a_hook,
+        "/settings/webhooks/{id}/edit",
+        url="https://other.test/",
+        events="all",
+        description="",
+    ),
+    "/settings/webhooks/{id}/on": partial(switch_hook, to="on"),
+    "/settings/webhooks/{id}/off": partial(switch_hook, to="off"),
+    "/settings/webhooks/{id}/secret": filled(
+        "/settings/webhooks/{id}/secret", a_hook, "/settings/webhooks/{id}/secret", grace="0"
+    ),
+    "/settings/webhooks/{id}/delete": filled("/settings/webhooks/{id}/delete", a_hook),
+    "/settings/organisation": filled("/settings/organisation", nothing, brandColour="#ffee00"),
+    "/settings/organisation/logo": lambda ada: ada.upload("/settings/organisation/logo", "l.png", a_logo()),
+    "/settings/organisation/logo/remove": remove_logo,
+    "/settings/defaults": filled("/settings/defaults", nothing, maxKeyLifetimeDays="90"),
+    "/settings/erasure/begin": filled(
+        "/settings/erasure/begin", nothing, "/settings/erasure", email="gone@example.test"
+    ),
+    "/settings/seal/upload": upload_seal,
+    "/settings/seal/back": take_back_seal,
+    "/settings/seal/new": filled("/settings/seal/new", nothing),
+}
+
+
+@pytest.mark.parametrize("path", OFFICE_DEEDS)
+async def test_a_form_of_the_office_gives_its_entry_once(tmp_path: Path, path: str) -> None:
+    async with an_office(tmp_path / "data", clock=JumpingClock()) as office:
+        ada = Owner(office, await office.signed_in("Ada"))
+        await OFFICE_DEEDS[path](ada)
+        found = [one for one in await newest(office) if one not in ada.before]
+        if path == "/invitation/{token}":  # who joins is signed in as well
+            assert found.pop(0)["type"] == "member.signed_in"
+        # What the program did with the keys before is entered with the first change of somebody.
+        [entry] = [one for one in found if one["actor"]["kind"] != "system"]
+        assert (entry["type"], entry["ip"]) == (OFFICE[path], "127.0.0.1")
+        [member] = await members.of_user(office.runtime.db, (await office.user_of(EMAIL)).id)
+        if path == "/forgot":
+            assert entry["actor"]["kind"] == "anonymous"
+        elif path == "/invitation/{token}":
+            assert entry["actor"]["email"] == "new@example.test"
+        else:
+            assert (entry["actor"]["kind"], entry["actor"]["id"]) == ("member", member.id)
+
+
+async def test_the_first_owner_is_entered_with_how_they_called_the_organisation(office: Office) -> None:
+    token = await joining.setup_token(office.runtime.db, office.clock.now())
+    form = {
+        "organisation": "Alder & Finch",
+        "timeZone": "Europe/London",
+        "name": "Ada",
+        "email": EMAIL,
+        "password": PASSWORD,
+    }
+    assert (await office.visitor().post(f"/set-up/{token}", form)).status == 303
+    signed_in, settings, joined, *_ = await newest(office)
+    assert [one["type"] for one in (signed_in, settings, joined)] == [
+        "member.signed_in",
+        "settings.changed",
+        "member.joined",
+    ]
+    assert settings["data"]["changes"]["organisationName"]["to"] == "Alder & Finch"
+    assert settings["actor"]["email"] == EMAIL
+
+
+# ---------- no entry claims more than happened ----------
+
+
+async def test_who_never_gave_their_code_is_not_said_to_have_signed_out(office: Office) -> None:
+    """Nor is it counted where all other browsers are signed out."""
+    ada = Owner(office, await office.signed_in("Ada"))
+    secret = await ada.guard()
+    thief = office.visitor()
+    for _ in range(2):
+        assert (await thief.sign_in(EMAIL)).to.startswith("/sign-in/code")
+        await thief.get("/sign-in/code")
+    before = await newest(office)
+    await ada.visitor.get("/account")
+    assert (await ada.visitor.post("/account/sessions/end-others")).status == 303
+    assert (await thief.get("/sign-in/code")).to == "/sign-in", "it is over all the same"
+    assert await newest(office) == before
+    assert "member.signed_out" not in {one["type"] for one in before} and secret
+
+
+async def test_an_invitation_says_nothing_of_mail_but_whether_its_link_was_shown(office: Office) -> None:
+    await a_member(office)
+    shown = (await newest(office))[0]["data"]
+    assert "mailed" not in shown and shown["linkShown"] is False
+    made = (office.runtime.db, office.runtime.vault, None, "cli@example.test", "Cli", MemberRole.VIEWER)
+    await users.create(*made, office.clock.now())
+    assert (await newest(office))[0]["data"]["linkShown"] is True
+
+
+async def test_each_key_that_goes_with_its_maker_has_an_entry(office: Office) -> None:
+    ada, user = await office.signed_in("Ada"), await office.user("Bo", MemberRole.ADMIN)
+    [bo] = await members.of_user(office.runtime.db, user.id)
+    organisation = await accounts.get_organisation(office.runtime.db, bo.organisation_id)
+    by = Caller(Actor("member", bo.id, bo.name, bo.email))
+    wishes = [Wish(str(mode), mode, frozenset({Scope.ALL}), None) for mode in Mode]
+    made = {(await keys.create(office.runtime, organisation, wish, by))[0].id for wish in wishes}
+    await ada.post(f"/members/{bo.id}/remove", revoke="yes")
+    removed, *revoked = (await newest(office))[:3]
+    assert removed["type"] == "member.removed" and set(removed["data"]["revokedApiKeys"]) == made
+    assert {(one["type"], one["data"]["reason"]) for one in revoked} == {
+        ("api_key.revoked", "member removed")
+    }
+    assert {one["data"]["keyId"] for one in revoked} == made
+
+
+async def test_of_two_who_change_the_seal_at_once_each_is_named_for_their_own(office: Office) -> None:
+    """The journal of the keys has both changes before the log has either."""
+    pair = {f"{name.lower()}@example.test": await office.signed_in(name) for name in ("Ada", "Bo")}
+    await asyncio.gather(*(one.post("/settings/seal/new") for one in pair.values()))
+    entries = (await office.site.api.ok("GET", "/audit?type=seal.changed"))["data"]
+    by_hand = [one for one in entries if one["data"]["act"] == "made anew"]
+    assert len(by_hand) == 2
+    for entry in by_hand:
+        assert entry["actor"]["email"] is None or entry["actor"]["email"] in entry["detail"]["by"]

@@ -1,0 +1,285 @@
+"""What ends or becomes less while a request is under way counts before the request has its effect.
+
+A body may take minutes to come. Whoever opens requests before they lose their session, role or key must not finish
+them afterwards.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+import pytest_asyncio
+
+from esign.actions import keys, users
+from esign.actions import members as acting
+from esign.actions.accounts import Wish
+from esign.actions.documents import Owner
+from esign.core.apikey import Scope
+from esign.core.caller import Caller
+from esign.core.document import Actor, Mode
+from esign.core.errors import Problem
+from esign.core.member import Member, MemberRole
+from esign.store import accounts, members, sessions
+from esign.store.database import Transaction
+from esign.web.api import ENDPOINTS, V1
+from esign.web.endpoint import Endpoint
+from esign.web.office.door import Line
+from esign.web.office.routes import TABLE
+from tests.api.test_matrix import body_of, named
+from tests.rights.table import API, LEADERS, OFFICE, OPENED_BY
+from tests.web.office.test_door import address, name
+from tests.web.office.visitor import Office, Visitor, an_office
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Change = Callable[[Office, Member], Awaitable[None]]
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def office(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Office]:
+    async with an_office(tmp_path_factory.mktemp("office"), limits={"api_keys": 10_000}) as office:
+        await office.user("Ada")
+        yield office
+
+
+# ---------- what becomes of who asks ----------
+
+
+async def become(office: Office, member: Member, role: MemberRole) -> None:
+    await office.runtime.db.write(lambda tx: members.save(tx, replace(member, role=role)))
+
+
+async def demote(office: Office, member: Member) -> None:
+    await become(office, member, MemberRole.VIEWER)
+
+
+async def remove(office: Office, member: Member) -> None:
+    await office.runtime.db.write(lambda tx: members.delete(tx, member.id))
+
+
+async def disable(office: Office, member: Member) -> None:
+    await users.disable(office.runtime.db, office.runtime.vault, member.email, office.clock.now())
+
+
+async def sign_out(office: Office, member: Member) -> None:
+    async def write(tx: Transaction) -> None:
+        assert member.user_id is not None
+        await sessions.end_all(tx, member.user_id)
+
+    await office.runtime.db.write(write)
+
+
+async def revoke(office: Office, member: Member) -> None:
+    async def write(tx: Transaction) -> None:
+        for key in await accounts.find_active_keys_of(tx, member, office.clock.now()):
+            await accounts.revoke_key(tx, key.id, office.clock.now())
+
+    await office.runtime.db.write(write)
+
+
+# ---------- requests that stand still half-way ----------
+
+
+@dataclass
+class Slow:
+    """A body that is asked for (`100 Continue`) once it is known who asks, and that comes when it is told to."""
+
+    body: bytes
+    asked_for: asyncio.Event = field(default_factory=asyncio.Event)
+    going_on: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        self.asked_for.set()
+        await self.going_on.wait()
+        yield self.body
+
+
+async def answer_after(
+    office: Office, method: str, path: str, body: bytes, headers: Mapping[str, str], change: Awaitable[None]
+) -> tuple[int, str]:
+    """Return status and Location, or the code of an error, of a request whose body comes after `change`."""
+    slow = Slow(body)
+
+    async def ask() -> tuple[int, str]:
+        async with office.browser.request(
+            method,
+            office.site.base + path,
+            data=slow.pieces(),
+            headers=headers,
+            expect100=True,
+            allow_redirects=False,
+        ) as answer:
+            content = await answer.read()
+            is_json = answer.content_type == "application/json"
+            code = json.loads(content).get("error", {}).get("code", "") if is_json else ""
+            return answer.status, answer.headers.get("Location", code)
+
+    asking, asked_for = asyncio.create_task(ask()), asyncio.create_task(slow.asked_for.wait())
+    await asyncio.wait((asking, asked_for), return_when=asyncio.FIRST_COMPLETED)
+    assert asked_for.done(), asking
+    await change
+    slow.going_on.set()
+    return await asking
+
+
+# ---------- in the office ----------
+
+EDGE = "edge-of-a-part"
+SLOW = [
+    line
+    for line in TABLE
+    if line.method == "POST" and line.takes != "form" and OFFICE[name(line)].words[0] in OPENED_BY
+]
+
+
+def form_of(visitor: Visitor, line: Line) -> tuple[bytes, str]:
+    """The form of a line and its media type."""
+    given = {"csrf": visitor.csrf, "once": "a-name-of-its-own"}
+    if line.takes == "rows":
+        return urlencode(given).encode(), "application/x-www-form-urlencoded"
+    parts = [f'name="{name}"\r\n\r\n{text}' for name, text in given.items()]
+    parts.append('name="file"; filename="x.pdf"\r\nContent-Type: application/pdf\r\n\r\nx')
+    whole = "".join(f"--{EDGE}\r\nContent-Disposition: form-data; {part}\r\n" for part in parts)
+    return f"{whole}--{EDGE}--\r\n".encode(), f"multipart/form-data; boundary={EDGE}"
+
+
+ENDS: Mapping[str, Change] = {
+    "demoted": demote,
+    "removed": remove,
+    "disabled": disable,
+    "signed out": sign_out,
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("line", SLOW, ids=name)
+async def test_a_form_that_comes_after_its_sender_left_is_not_taken(
+    office: Office, line: Line, end: str
+) -> None:
+    who = f"{name(line)} {end}".replace("/", "-").replace(" ", "").replace("{", "").replace("}", "").lower()
+    visitor = await office.signed_in(who)
+    [member] = await members.of_user(office.runtime.db, (await office.user_of(f"{who}@example.test")).id)
+    body, media = form_of(visitor, line)
+    headers = {
+        "Cookie": f"esign={visitor.token}",
+        "Origin": office.site.base,
+        "Accept": "text/html",
+        "Content-Type": media,
+    }
+    found = await answer_after(office, "POST", address(line), body, headers, ENDS[end](office, member))
+    if end == "demoted":
+        assert found == (403, "")
+    else:
+        assert (found[0], found[1].partition("?")[0]) == (303, "/sign-in")
+
+
+# ---------- over the API ----------
+
+WRITES = [one for one in ENDPOINTS if one.method != "GET" and body_of(one)]
+REFUSED: Mapping[str, tuple[Change, str]] = {
+    "its maker is demoted": (demote, "insufficient_scope"),
+    "its maker is removed": (remove, "insufficient_scope"),
+    "its maker is disabled": (disable, "insufficient_scope"),
+    "it is revoked": (revoke, "api_key_revoked"),
+}
+
+
+@pytest.mark.parametrize("end", REFUSED)
+@pytest.mark.parametrize("endpoint", WRITES, ids=named)
+async def test_a_body_that_comes_after_the_end_of_its_key_is_not_taken(
+    office: Office, endpoint: Endpoint, end: str
+) -> None:
+    change, code = REFUSED[end]
+    who = f"{named(endpoint)}{end}".replace("/", "-").replace(" ", "").replace("{", "").replace("}", "")
+    user = await office.user(who)
+    [member] = await members.of_user(office.runtime.db, user.id)
+    mode = Mode.TEST if endpoint.test_only else Mode.LIVE
+    key = await a_key_of(office, member, mode)
+    path = endpoint.path.format_map({"id": "x", "rid": "x", "did": "x"})
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    body = json.dumps(body_of(endpoint)).encode()
+    status, found = await answer_after(office, endpoint.method, path, body, headers, change(office, member))
+    reads = API[f"{endpoint.method} {endpoint.path.removeprefix(V1)}"].words[0] == "viewer"
+    if change is demote and reads:
+        assert found != code
+    else:
+        assert (status, found) == (401, code)
+
+
+async def a_key_of(office: Office, member: Member, mode: Mode) -> str:
+    organisation = await accounts.get_organisation(office.runtime.db, member.organisation_id)
+    by = Caller(Actor("member", member.id, member.name, member.email))
+    wish = Wish("CRM", mode, frozenset({Scope.ALL}), None)
+    _, text = await keys.create(office.runtime, organisation, wish, by)
+    return text
+
+
+# ---------- between asking and the transaction ----------
+
+Deed = Callable[[Office, Owner, Member, Caller], Awaitable[object]]
+
+DEEDS: Mapping[str, Deed] = {
+    "invite": lambda office, owner, other, by: acting.invite(
+        office.runtime, owner, f"{other.id}@example.test", "New", MemberRole.VIEWER, caller=by
+    ),
+    "invite again": lambda office, owner, other, by: acting.invite_again(
+        office.runtime, owner, other.id, caller=by
+    ),
+    "issue a link": lambda office, owner, other, by: acting.issue_link(
+        office.runtime, owner, other.id, caller=by
+    ),
+    "change": lambda office, owner, other, by: acting.change(
+        office.runtime, owner, other.id, "Renamed", MemberRole.ADMIN, caller=by
+    ),
+    "remove": lambda office, owner, other, by: acting.remove(office.runtime, owner, other.id, caller=by),
+}
+
+
+@pytest.mark.parametrize("role", [*MemberRole, None])
+@pytest.mark.parametrize("deed", DEEDS)
+async def test_members_are_changed_with_the_role_that_one_has_in_the_transaction(
+    office: Office, deed: str, role: MemberRole | None
+) -> None:
+    """Whoever asked was an owner when they did."""
+    first = await accounts.first_organisation(office.runtime.db)
+    assert first is not None
+    owner, told = Owner(first.id, Mode.LIVE), f"{deed}-{role}".replace(" ", "").lower()
+    user = await office.user(f"by-{told}")
+    [asking] = await members.of_user(office.runtime.db, user.id)
+    caller = Caller(Actor("member", asking.id, asking.name, asking.email))
+    other = await acting.invite(
+        office.runtime, owner, f"of-{told}@example.test", "Of", MemberRole.MEMBER, caller=caller
+    )
+    await (remove(office, asking) if role is None else become(office, asking, role))
+    if role in LEADERS:
+        await DEEDS[deed](office, owner, other, caller)
+        return
+    with pytest.raises(Problem, match="insufficient_scope"):
+        await DEEDS[deed](office, owner, other, caller)
+    assert await members.get(office.runtime.db, other.id) == other
+
+
+async def test_of_three_owners_who_demote_each_other_at_once_none_acts_after_being_demoted(
+    tmp_path: Path,
+) -> None:
+    """In a circle of three, two at most can have been owners when their turn came, and one stays."""
+    async with an_office(tmp_path / "data") as office:
+        names = ("Ada", "Bo", "Cy")
+        circle = [await office.signed_in(name) for name in names]
+        ids = []
+        for each in names:
+            user = await office.user_of(f"{each.lower()}@example.test")
+            ids.append((await members.of_user(office.runtime.db, user.id))[0].id)
+        order = list(zip(circle, (ids[1], ids[2], ids[0]), strict=True))
+        pages = await asyncio.gather(*(one.post(f"/members/{id}/role", role="viewer") for one, id in order))
+        entries = (await office.site.api.ok("GET", "/audit?type=member.changed"))["data"]
+        owners = set(ids)
+        for entry in reversed(entries):
+            assert entry["actor"]["id"] in owners, "an act of somebody who was no owner any more"
+            owners.remove(entry["data"]["memberId"])
+        assert sum(page.status == 303 for page in pages) == len(entries) == 3 - len(owners)
+        assert owners
