@@ -28,6 +28,7 @@ from esign.core.instant import HOUR, MINUTE, Instant, Millis, rfc3339
 from esign.core.link import Reached
 from esign.mail.failure import PermanentFailure, RelayFailure, TemporaryFailure
 from esign.mail.message import Attachment, Mailbox, compose
+from esign.mail.pool import share_of
 from esign.mail.sheet import Letter
 from esign.runtime import Runtime
 from esign.store import accounts, blobs, challenges, documents, drafts, links, mails, outbox, outcomes
@@ -39,6 +40,8 @@ log = logging.getLogger("esign.mail")
 
 RETRIES: tuple[Millis, ...] = tuple(n * MINUTE for n in (1, 2, 5, 10, 20, 40))
 GIVE_UP_AFTER = 72 * HOUR
+# Twice as many as there are connections by default: while some talk to the server, others are written.
+AT_ONCE = 16
 LEASE: Millis = 5 * MINUTE  # outlives any attempt
 NOT_MAILED = (KEPT, testmail.CAPTURED)
 ADDRESS = re.compile(r"\S+@\S+")
@@ -46,18 +49,13 @@ ADDRESS = re.compile(r"\S+@\S+")
 
 async def choose_due(runtime: Runtime, now: Instant, room: int) -> list[int]:
     """The ids of up to `room` mails to try now; while the mail server takes none, one when it is time to ask it."""
-    stop, most = await find_stop(runtime.db), share_of(runtime.config.mail.connections)
+    stop, most = await find_stop(runtime.db), share_of(AT_ONCE)
     if stop is None:
         return await outbox.find_due_mails(runtime.db, now, room, now, most)
     if now < stop.probe_at:
         return []
     # The one that has waited longest: after a probe a mail goes to the end, so that each probe is another mail.
     return await outbox.find_due_mails(runtime.db, now, 1, now - now % outbox.SHARE, most)
-
-
-def share_of(connections: int) -> int:
-    """How many mails of one organisation may be under way: others find a connection though the server hangs at all."""
-    return max(1, connections - max(1, connections // 4))
 
 
 async def deliver(runtime: Runtime, job: Job) -> None:

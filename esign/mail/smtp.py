@@ -48,8 +48,8 @@ class Accepted:
 
 
 class Mailer(Protocol):
-    async def send(self, message: EmailMessage) -> Accepted:
-        """Deliver to the one recipient in `To`, or raise a MailFailure."""
+    async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
+        """Deliver to the one recipient in `To`, or raise a MailFailure; `lane` is whose mail it is."""
         ...
 
 
@@ -80,11 +80,11 @@ class Smtp:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_pool", Pool(self._connect, self.connections, self.keep))
 
-    async def send(self, message: EmailMessage) -> Accepted:
+    async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
         """Deliver, or raise TemporaryFailure, RelayFailure, PermanentFailure or AuthenticationFailure."""
         octets, to = await asyncio.to_thread(message.as_bytes), envelope(message)
         for tried in range(1, TRIES + 1):
-            connection = await self._pool.acquire()
+            connection = await self._pool.acquire(lane)
             try:
                 async with asyncio.timeout(self.all_of_it):
                     reply = await self._hand_over(connection, to, octets)

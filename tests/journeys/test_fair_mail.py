@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from esign.actions.mailing import share_of
 from esign.jobs import schedule
+from esign.mail.pool import share_of
 from esign.store import accounts, relay
 from esign.store.database import Transaction
 from tests.factories import an_organisation

@@ -220,6 +220,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "users.get_many": lambda tx: users.get_many(tx, ["usr_1", "usr_2"]),
     "usage.find": lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 2),
     "views.prune": lambda tx: views.prune(tx, NOW, 16),
+    "webhooks.find_owners": lambda tx: webhooks.find_owners(tx, ["wh_1"]),
     "webhooks.find_failing": lambda tx: webhooks.find_failing(tx, NOW),
     "webhooks.find_page": lambda tx: webhooks.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER),
     "webhooks.get_many": lambda tx: webhooks.get_many(tx, ["wh_1", "wh_2"]),
