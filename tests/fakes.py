@@ -35,7 +35,7 @@ class FakeMailbox:
         self.refused: list[EmailMessage] = []
         self.failure: MailFailure | None = None
 
-    async def send(self, message: EmailMessage) -> Accepted:
+    async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
         if self.failure is not None:
             self.refused.append(message)
             raise self.failure

@@ -102,7 +102,7 @@ async def mailer(runtime: Runtime) -> str:
 
     What the server said stays out of it: whoever watches needs no login to read this.
     """
-    stop = await relay.find_stop(runtime)
+    stop = await relay.find_silence(runtime)
     if stop is not None and await outbox.next_due(runtime.db, "mail") is not None:
         return f"no mail leaves since {rfc3339(stop.stopped_at)}: {relay.SAID[stop.cause].lower()}"
     now = runtime.clock.now()

@@ -28,6 +28,7 @@ from esign.core.instant import HOUR, MINUTE, Instant, Millis, rfc3339
 from esign.core.link import Reached
 from esign.mail.failure import PermanentFailure, RelayFailure, TemporaryFailure
 from esign.mail.message import Attachment, Mailbox, compose
+from esign.mail.pool import share_of
 from esign.mail.sheet import Letter
 from esign.runtime import Runtime
 from esign.store import accounts, blobs, challenges, documents, drafts, links, mails, outbox, outcomes
@@ -39,6 +40,8 @@ log = logging.getLogger("esign.mail")
 
 RETRIES: tuple[Millis, ...] = tuple(n * MINUTE for n in (1, 2, 5, 10, 20, 40))
 GIVE_UP_AFTER = 72 * HOUR
+# Twice as many as there are connections by default: while some talk to the server, others are written.
+AT_ONCE = 16
 LEASE: Millis = 5 * MINUTE  # outlives any attempt
 NOT_MAILED = (KEPT, testmail.CAPTURED)
 ADDRESS = re.compile(r"\S+@\S+")
@@ -46,11 +49,13 @@ ADDRESS = re.compile(r"\S+@\S+")
 
 async def choose_due(runtime: Runtime, now: Instant, room: int) -> list[int]:
     """The ids of up to `room` mails to try now; while the mail server takes none, one when it is time to ask it."""
-    stop = await find_stop(runtime.db)
+    stop, most = await find_stop(runtime.db), share_of(AT_ONCE)
     if stop is None:
-        return await outbox.find_urgent(runtime.db, "mail", now, room, turn=now)
+        return await outbox.find_due_mails(runtime.db, now, room, now, most)
+    if now < stop.probe_at:
+        return []
     # The one that has waited longest: after a probe a mail goes to the end, so that each probe is another mail.
-    return await outbox.find_due(runtime.db, "mail", now, 1) if now >= stop.probe_at else []
+    return await outbox.find_due_mails(runtime.db, now, 1, now - now % outbox.SHARE, most)
 
 
 async def deliver(runtime: Runtime, job: Job) -> None:
@@ -127,7 +132,7 @@ async def attempt(runtime: Runtime, job: Job, post: Post | None, parcel: Parcel)
     except RelayFailure as failure:
         await wait_for_relay(runtime, job, failure, copy)
     except TemporaryFailure as failure:
-        await postpone(runtime, job, post, str(failure), copy)
+        await postpone(runtime, job, post, failure, copy)
     except PermanentFailure as failure:
         await finish(runtime, job, post, Delivery.FAILED, str(failure), copy=copy)
     else:
@@ -264,9 +269,11 @@ async def finish(
             await note_reached(runtime, tx, post, delivery)
         await outbox.finish(tx, job, now, reason, words=words, reply=reply)
         if delivery is Delivery.ACCEPTED:
-            await relay.note_success(tx, now)
+            await relay.note_success(tx, job, now)
         else:
-            await hasten_probe(tx, now)  # this mail has told nothing about the mail server
+            await hasten_probe(
+                tx, now, job.organisation_id
+            )  # this mail has told nothing about the mail server
 
     await runtime.db.write(write)
     runtime.bell.ring()
@@ -301,9 +308,11 @@ async def note_reached(runtime: Runtime, tx: Transaction, post: Post, delivery: 
         await challenges.note_reached(tx, post.recipient.id, mac, routes[delivery])
 
 
-async def postpone(runtime: Runtime, job: Job, post: Post | None, reason: str, copy: Copy) -> None:
+async def postpone(
+    runtime: Runtime, job: Job, post: Post | None, failure: TemporaryFailure, copy: Copy
+) -> None:
     """Try again later: 1, 2, 5, 10, 20, 40 minutes, then hourly, for 72 hours in all."""
-    now = runtime.clock.now()
+    now, reason = runtime.clock.now(), failure.reason
     if job.attempts > len(RETRIES) + GIVE_UP_AFTER // HOUR:
         await finish(runtime, job, post, Delivery.FAILED, reason, copy=copy)
         return
@@ -314,7 +323,7 @@ async def postpone(runtime: Runtime, job: Job, post: Post | None, reason: str, c
 
     async def write(tx: Transaction) -> None:
         await outbox.postpone(tx, job, now + wait, reason, words)
-        await relay.note_deferral(tx, job, reason, now)
+        await relay.note_deferral(tx, job, failure, now)
 
     await runtime.db.write(write)
 

@@ -28,7 +28,7 @@ class EmbeddedOutbox:
         self._vault = vault
         self._clock = clock
 
-    async def send(self, message: EmailMessage) -> Accepted:
+    async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
         now = self._clock.now()
         kept = await asyncio.to_thread(wrapped, self._vault, message, now)
 

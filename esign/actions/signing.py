@@ -94,7 +94,7 @@ async def shown(runtime: Runtime, document: Document, recipient_id: str, visitor
     if state == "expired":
         asked_at = await events.last(runtime.db, document.id, renewing.ASKED, recipient_id)
         state = "expired-asked" if renewing.is_recent(asked_at, now) else state
-    mails = await relay.find_outage(runtime, document.mode) is None
+    mails = await relay.find_outage(runtime, document.mode, organisation.id) is None
     return Visit(state, document, recipient, organisation, standing, asked_at, mails)
 
 

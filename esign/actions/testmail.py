@@ -50,7 +50,7 @@ async def send(runtime: Runtime, message: EmailMessage, about: About) -> str:
         await keep(runtime, message, about)
         if not await may_leave(runtime, about):
             return CAPTURED
-    return (await runtime.mail.send(message)).reply
+    return (await runtime.mail.send(message, about.owner.organisation_id)).reply
 
 
 async def keep(runtime: Runtime, message: EmailMessage, about: About) -> None:

@@ -7,9 +7,12 @@ costs three commits and all webhooks together get 150 a second; without claims a
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
+from operator import itemgetter
 
 from esign.actions import delivering
 from esign.core.delivery import Attempt
@@ -24,6 +27,9 @@ from esign.store.deliveries import Due
 
 AT_ONCE = 64
 CLAIMED = 256
+CLAIMED_SHARE = 192  # claims of one organisation
+SHARE = 48  # attempts at once to the webhooks of one organisation
+SPARE = 16  # more attempts at once, and claims, for organisations that have none
 AHEAD = 16
 LEASE = 2 * MINUTE  # outlives what is claimed ahead, all of it answered at the last moment
 SWEEP_SECONDS = 5.0
@@ -67,7 +73,8 @@ class Desk:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._running: dict[asyncio.Task[Attempt], Due] = {}
-        self._busy: Counter[str] = Counter()
+        self._busy: Counter[str] = Counter()  # attempts by webhook
+        self._owners: Counter[str] = Counter()  # attempts by organisation
         self._waiting: dict[str, deque[Due]] = {}
         self._ended: list[tuple[int, Attempt]] = []
         self._hooks: Mapping[str, Webhook] = {}
@@ -78,18 +85,23 @@ class Desk:
         """Note what has ended, forget what was taken back, and start what is due and fits beside what runs."""
         runtime, claimed = self._runtime, list[Due]()
         self._news.clear()
-        if self._ended or await choose(runtime, runtime.db, self._held(), self._hooks):
+        if self._ended or await choose(runtime, runtime.db, self._held()):
             ended, self._ended = self._ended, []
             try:
-                claimed = await exchange(runtime, ended, self._held(), self._hooks)
+                claimed = await exchange(runtime, ended, self._held())
             except Exception:  # not a cancellation: the transaction goes on without us
                 self._ended = ended + self._ended
                 raise
         await self._look_again(claimed)
         self._fill()
 
-    def _held(self) -> Counter[str]:
-        return self._busy + Counter({webhook_id: len(lane) for webhook_id, lane in self._waiting.items()})
+    def _held(self) -> "Held":
+        waiting = Counter({webhook_id: len(lane) for webhook_id, lane in self._waiting.items()})
+        owners = Counter(self._owners)
+        for webhook_id, number in waiting.items():
+            owners[self._hooks[webhook_id].organisation_id] += number
+        takes = {hook.id for hook in self._hooks.values() if hook.failing_since is None}
+        return Held(self._busy + waiting, owners, takes)
 
     async def _look_again(self, claimed: Sequence[Due]) -> None:
         """Nothing leaves that was dropped meanwhile, or for a webhook as it was before a change."""
@@ -112,28 +124,42 @@ class Desk:
         """Start what waits, no webhook above its share, those with least under way first; a few in each step of
         the loop, so that whoever asks the server is answered between them."""
         self._filling = None
-        most = self._runtime.config.webhooks.attempts_at_once
         for _ in range(BURST):
-            able = [each for each, lane in self._waiting.items() if lane and self._busy[each] < most]
-            if not able or len(self._running) >= AT_ONCE:
+            able = [each for each, lane in self._waiting.items() if lane and self._may_start(each)]
+            if not able:
                 return
-            self._start(self._waiting[min(able, key=self._busy.__getitem__)].popleft())
+            self._start(self._waiting[min(able, key=self._standing)].popleft())
         self._fill_soon()
+
+    def _may_start(self, webhook_id: str) -> bool:
+        """Whether there is room for one more attempt, which none of another organisation may use up."""
+        under_way = self._owners[self._hooks[webhook_id].organisation_id]
+        return (
+            self._busy[webhook_id] < self._runtime.config.webhooks.attempts_at_once
+            and under_way < SHARE
+            and len(self._running) < AT_ONCE + SPARE * (under_way == 0)
+        )
+
+    def _standing(self, webhook_id: str) -> tuple[int, int]:
+        return self._owners[self._hooks[webhook_id].organisation_id], self._busy[webhook_id]
 
     def _fill_soon(self) -> None:
         if self._filling is None:
             self._filling = asyncio.get_running_loop().call_soon(self._fill)
 
     def _start(self, due: Due) -> None:
-        work = delivering.attempt(self._runtime, self._hooks[due.webhook_id], due.event_id, due.body)
+        webhook = self._hooks[due.webhook_id]
+        work = delivering.attempt(self._runtime, webhook, due.event_id, due.body)
         task = asyncio.create_task(work, name=f"delivery {due.number}")
         self._running[task] = due
         self._busy[due.webhook_id] += 1
-        task.add_done_callback(self._end)
+        self._owners[webhook.organisation_id] += 1
+        task.add_done_callback(partial(self._end, owner=webhook.organisation_id))
 
-    def _end(self, task: asyncio.Task[Attempt]) -> None:
+    def _end(self, task: asyncio.Task[Attempt], owner: str) -> None:
         due = self._running.pop(task)
         self._busy[due.webhook_id] -= 1
+        self._owners[owner] -= 1
         if not task.cancelled():
             self._ended.append((due.number, task.result()))
             self._news.set()
@@ -164,14 +190,21 @@ class Desk:
                 await self._runtime.db.write(lambda tx: delivering.note(self._runtime, tx, self._ended))
 
 
-async def exchange(
-    runtime: Runtime, ended: Ended, held: Mapping[str, int], hooks: Mapping[str, Webhook]
-) -> list[Due]:
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How many are claimed already, by webhook and by organisation; `takes` are webhooks that take what they get."""
+
+    by_webhook: Counter[str] = field(default_factory=Counter)
+    by_owner: Counter[str] = field(default_factory=Counter)
+    takes: Set[str] = frozenset()
+
+
+async def exchange(runtime: Runtime, ended: Ended, held: Held) -> list[Due]:
     """The outcomes for new work, in one transaction."""
 
     async def write(tx: Transaction) -> tuple[bool, list[Due]]:
         to_mail = bool(ended) and await delivering.note(runtime, tx, ended)
-        chosen = await choose(runtime, tx, held, hooks)
+        chosen = await choose(runtime, tx, held)
         until = runtime.clock.now() + LEASE
         return to_mail, await deliveries.claim(tx, chosen, until, runtime.boot) if chosen else []
 
@@ -181,25 +214,35 @@ async def exchange(
     return claimed
 
 
-async def choose(
-    runtime: Runtime, reader: Reader, held: Mapping[str, int], hooks: Mapping[str, Webhook]
-) -> list[int]:
-    """What is due, no webhook above its share, those with least in hand first."""
-    most, room = runtime.config.webhooks.attempts_at_once, CLAIMED - sum(held.values())
-    takes = {hook.id for hook in hooks.values() if hook.failing_since is None}
+async def choose(runtime: Runtime, reader: Reader, held: Held) -> list[int]:
+    """What is due, no webhook and no organisation above its share, those with least in hand first."""
+    most = runtime.config.webhooks.attempts_at_once
     due = await deliveries.find_due(reader, runtime.clock.now(), most + AHEAD)
-    places = {webhook_id: count(held.get(webhook_id, 0)) for _, webhook_id in due}
+    places = {webhook_id: count(held.by_webhook[webhook_id]) for _, webhook_id in due}
     ranked = [(next(places[webhook_id]), webhook_id, number) for number, webhook_id in due]
     fitting = sorted(
-        (rank for rank in ranked if rank[0] < most + AHEAD * (rank[1] in takes)), key=lambda rank: rank[0]
+        (rank for rank in ranked if rank[0] < most + AHEAD * (rank[1] in held.takes)), key=itemgetter(0)
     )
-    return [number for _, _, number in fitting[: max(room, 0)]]
+    owners = await webhooks.find_owners(reader, list(places)) if places else {}
+    counts = {owner: count(held.by_owner[owner]) for owner in owners.values()}
+    turns = sorted(
+        (
+            (next(counts[owners[webhook_id]]), number)
+            for _, webhook_id, number in fitting
+            if webhook_id in owners
+        ),
+        key=itemgetter(0),
+    )
+    room = CLAIMED - held.by_webhook.total()
+    mine = [number for place, number in turns if place < CLAIMED_SHARE]
+    first = [number for place, number in turns if place == 0]  # of those who have none there is always one
+    return mine[: max(room, min(len(first), room + SPARE), 0)]
 
 
 async def drain(runtime: Runtime) -> int:
     """Deliver what is due now, one after the other, until nothing is; the number of attempts made."""
     attempts, ended = 0, list[tuple[int, Attempt]]()
-    while claimed := await exchange(runtime, ended, {}, {}):
+    while claimed := await exchange(runtime, ended, Held()):
         hooks = await webhooks.get_many(runtime.db, list({due.webhook_id for due in claimed}))
         ended = [
             (due.number, await delivering.attempt(runtime, hooks[due.webhook_id], due.event_id, due.body))

@@ -48,9 +48,13 @@ async def always(runtime: Runtime, tx: Transaction, now: Instant) -> bool:
 
 KINDS = (
     Kind("seal", sealing.seal, at_once=2, lease=5 * MINUTE, choose=choose_seals, may=always),
-    # Twice as many as there are connections by default: while some talk to the server, others are written.
     Kind(
-        "mail", mailing.deliver, at_once=16, lease=mailing.LEASE, choose=mailing.choose_due, may=relay.claim
+        "mail",
+        mailing.deliver,
+        at_once=mailing.AT_ONCE,
+        lease=mailing.LEASE,
+        choose=mailing.choose_due,
+        may=relay.claim,
     ),
 )
 

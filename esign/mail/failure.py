@@ -10,7 +10,18 @@ class MailFailure(Exception):
 
 
 class TemporaryFailure(MailFailure):
-    """This mail may leave later: the server put it off, or fell silent in the middle of it."""
+    """This mail may leave later: the server put it off, or fell silent in the middle of it.
+
+    `heard`: the server listened to whom it is for, so that it works for us.
+    """
+
+    heard = True
+
+
+class OptionFailure(TemporaryFailure):
+    """The server does not take now what this mail asks for and not every mail does."""
+
+    heard = False
 
 
 class RelayFailure(TemporaryFailure):

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,15 +18,20 @@ SHRUNK = 300.0  # seconds for which fewer connections are opened after the serve
 
 @dataclass(eq=False, slots=True)
 class Connection:
-    """One connection; `reused` after its first mail, `since` when it was last given back (loop time)."""
+    """One connection; `reused` after its first mail, `since` when it was last given back (loop time).
+
+    `lane` is whose mail it carries, or carried last.
+    """
 
     client: "aiosmtplib.SMTP"
+    lane: str = ""
     reused: bool = False
     since: float = 0.0
 
 
 class Pool:
-    """Lends at most `most` connections; one that nobody took for `idle` seconds is closed.
+    """Lends at most `most` connections, to no lane more than its share; one that nobody took for `idle` seconds is
+    closed.
 
     A server that refuses one more connection while others work limits how many a client may hold (RFC 5321 3.8
     and 4.2.1 leave it that choice). The pool then makes do with those it has, and asks for more after five minutes.
@@ -39,6 +45,7 @@ class Pool:
         self._shrunk_until = 0.0
         self._idle: list[Connection] = []
         self._lent: set[Connection] = set()
+        self._used: Counter[str] = Counter()  # lent and being opened, by lane
         self._opening = 0  # by callers that do not have theirs yet, of which the attempts of
         self._undecided = 0  # so many have neither succeeded nor failed
         self._failures = 0
@@ -47,8 +54,8 @@ class Pool:
         self._sweeping: asyncio.TimerHandle | None = None
         self._closing: set[asyncio.Task[None]] = set()
 
-    async def acquire(self) -> Connection:
-        """Return an idle connection, or a new one; wait while all are lent.
+    async def acquire(self, lane: str = "") -> Connection:
+        """Return an idle connection, or a new one; wait while all are lent, or as many as this lane may have.
 
         Raises RelayFailure when none can be opened and none is in use; whoever waited meanwhile gets the same
         failure, and does not ask the server again.
@@ -56,27 +63,32 @@ class Pool:
         failures = self._failures
         while True:
             async with self._changed:
-                while (found := self._find_idle()) is None and not self._has_room():
+                while (found := self._find_idle(lane)) is None and not self._has_room(lane):
                     await self._changed.wait()
                     if self._failure is not None and self._failures != failures:
                         raise self._failure.again()
+                self._used[lane] += 1
                 if found is not None:
+                    found.lane = lane
                     self._lent.add(found)
                     return found
                 self._opening += 1
                 self._undecided += 1
+            opened = None
             try:
-                return await self._open()
+                opened = await self._open(lane)
+                return opened
             except RelayFailure as failure:
                 if not await self._can_do_without(failure):
                     raise
             finally:
+                self._used[lane] -= opened is None
                 self._opening -= 1
                 await self._tell()
 
-    async def _open(self) -> Connection:
+    async def _open(self, lane: str) -> Connection:
         try:
-            connection = Connection(await self._connect())
+            connection = Connection(await self._connect(), lane)
         finally:
             self._undecided -= 1
             await self._tell()
@@ -96,7 +108,7 @@ class Pool:
 
     async def release(self, connection: Connection) -> None:
         """Take back a connection that can carry another mail."""
-        self._lent.discard(connection)
+        self._give_up(connection)
         if self._idle_seconds > 0 and connection.client.is_connected:
             connection.reused, connection.since = True, asyncio.get_running_loop().time()
             self._idle.append(connection)
@@ -107,9 +119,15 @@ class Pool:
 
     async def discard(self, connection: Connection) -> None:
         """Close a connection that must not be used any more."""
-        self._lent.discard(connection)
+        self._give_up(connection)
         connection.client.close()
         await self._tell()
+
+    def _give_up(self, connection: Connection) -> None:
+        if connection in self._lent:
+            self._lent.discard(connection)
+            self._used[connection.lane] -= 1
+            self._used += Counter()  # forget who has none
 
     def drop_idle(self) -> bool:
         """Close every idle connection: the server has closed one of them, and most likely all."""
@@ -137,19 +155,22 @@ class Pool:
         for connection in list(self._lent):
             connection.client.close()
 
-    def _find_idle(self) -> Connection | None:
+    def _find_idle(self, lane: str) -> Connection | None:
         """The connection used last: the server is least likely to have closed it."""
-        while self._idle:
+        while self._idle and self._may(lane):
             connection = self._idle.pop()
             if connection.client.is_connected:
                 return connection
             connection.client.close()
         return None
 
-    def _has_room(self) -> bool:
+    def _may(self, lane: str) -> bool:
+        return self._used[lane] < share_of(self._limit)
+
+    def _has_room(self, lane: str) -> bool:
         if asyncio.get_running_loop().time() >= self._shrunk_until:
             self._limit = self._most
-        return len(self._lent) + self._opening < self._limit
+        return self._may(lane) and len(self._lent) + self._opening < self._limit
 
     def forget_limit(self) -> None:
         """Open as many as allowed again: it was no lack of connections that the server refused."""
@@ -174,6 +195,11 @@ class Pool:
             task.add_done_callback(self._closing.discard)
         if self._idle:
             self._sweep_later()
+
+
+def share_of(places: int) -> int:
+    """How many places one organisation may take: others find one though the server hangs at all its addresses."""
+    return max(1, places - max(1, places // 4))
 
 
 async def say_goodbye(client: "aiosmtplib.SMTP") -> None:

@@ -11,6 +11,7 @@ from esign.lookup import SystemLookup
 from esign.mail.failure import (
     AuthenticationFailure,
     MailFailure,
+    OptionFailure,
     PermanentFailure,
     RelayFailure,
     TemporaryFailure,
@@ -32,6 +33,8 @@ TRIES = 3
 
 # Answers that speak of us and not of the mail: authentication required, too weak, refused (RFC 4954).
 AUTHENTICATION = frozenset({530, 534, 535, 538})
+CLOSING = 421  # whatever was asked
+NO_ROOM = 452  # for a mail of the size that was announced (RFC 1870)
 TOO_LARGE = 552
 
 Security = Literal["starttls", "tls", "none"]
@@ -45,8 +48,8 @@ class Accepted:
 
 
 class Mailer(Protocol):
-    async def send(self, message: EmailMessage) -> Accepted:
-        """Deliver to the one recipient in `To`, or raise a MailFailure."""
+    async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
+        """Deliver to the one recipient in `To`, or raise a MailFailure; `lane` is whose mail it is."""
         ...
 
 
@@ -77,11 +80,11 @@ class Smtp:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_pool", Pool(self._connect, self.connections, self.keep))
 
-    async def send(self, message: EmailMessage) -> Accepted:
+    async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
         """Deliver, or raise TemporaryFailure, RelayFailure, PermanentFailure or AuthenticationFailure."""
         octets, to = await asyncio.to_thread(message.as_bytes), envelope(message)
         for tried in range(1, TRIES + 1):
-            connection = await self._pool.acquire()
+            connection = await self._pool.acquire(lane)
             try:
                 async with asyncio.timeout(self.all_of_it):
                     reply = await self._hand_over(connection, to, octets)
@@ -159,7 +162,7 @@ class Smtp:
         try:
             await client.mail(to.sender, options=_options(client, to, octets), encoding=encoding)
         except (SMTPException, OSError) as error:
-            raise relay_failure(error) from error
+            raise mail_failure(error, to) from error
         try:
             await client.rcpt(to.recipient, encoding=encoding)
             return (await client.data(octets)).message
@@ -216,6 +219,15 @@ def _options(client: "aiosmtplib.SMTP", to: Envelope, octets: bytes) -> list[str
     """What follows MAIL FROM: the size (RFC 1870), and what an international address needs (RFC 6531)."""
     size = [f"size={len(octets)}"] if client.supports_extension("size") else []
     return size + (["SMTPUTF8", "BODY=8BITMIME"] if to.international else [])
+
+
+def mail_failure(error: Exception, to: Envelope) -> MailFailure:
+    """What an error at MAIL FROM means: of the mail speaks what may lie in SMTPUTF8, or in its size."""
+    found, code = relay_failure(error), _code(error)
+    asks = to.international or code == NO_ROOM
+    if code is None or code == CLOSING or isinstance(found, AuthenticationFailure) or not asks:
+        return found
+    return OptionFailure(found.reason) if isinstance(found, RelayFailure) else found
 
 
 def relay_failure(error: Exception) -> MailFailure:

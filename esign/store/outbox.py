@@ -1,16 +1,19 @@
 """The only queue: rows of work that were committed with their cause, claimed under a lease."""
 
 from collections import Counter
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from zlib import crc32
 
 from esign.core.document import Mode
 from esign.core.instant import DAY, Instant, Millis
 from esign.core.urgency import Urgency
 from esign.store.database import Reader, Transaction
-from esign.store.sql import delete_some
+from esign.store.sql import delete_some, listed
 
 NO_TIME_STAMPS = "no authority gave a time stamp"  # the cause of failed seals, however each authority failed
+NOBODY = "none"  # whose mail it is that belongs to no organisation
 SHARE = 8  # one of so many claims takes the oldest job, however urgent others are
 KEPT: Millis = 30 * DAY  # how long what is done can still be looked at
 
@@ -25,6 +28,7 @@ class Job:
     document_id: str | None
     body: bytes
     attempts: int
+    organisation_id: str | None = None
 
 
 async def add(
@@ -54,7 +58,7 @@ async def add(
         document_id=document_id,
         body=body,
         now=now,
-        organisation_id=owner[0] if owner else None,
+        organisation_id=owner[0] if owner else NOBODY if kind == "mail" else None,
         mode=owner[1].value if owner else None,
         urgency=int(urgency),
     )
@@ -74,41 +78,155 @@ async def find_due(reader: Reader, kind: str, now: Instant, limit: int) -> list[
     return [row["id"] for row in rows]
 
 
-async def find_urgent(reader: Reader, kind: str, now: Instant, limit: int, turn: int) -> list[int]:
-    """The ids of due jobs, the most urgent first, but one of each eight is the oldest of all, so that none starves.
+MAIL_LANES = """
+    WITH RECURSIVE lane (id) AS (
+        SELECT ''
+        UNION ALL
+        SELECT (SELECT organisation_id FROM outbox
+            WHERE kind = 'mail' AND state = 'pending' AND organisation_id > lane.id
+            ORDER BY organisation_id, urgency, due_at, id LIMIT 1)
+        FROM lane WHERE lane.id IS NOT NULL
+    ), level (id) AS (VALUES (0), (1), (2), (3))
+"""
 
-    Among equals the oldest and the newest take turns: what is queued now is not behind thousands that waited for the
-    mail server to come back, and those go on too. `turn` is any number that differs from call to call.
+
+@dataclass(slots=True)
+class Lane:
+    """The mails of one organisation: how many are under way, how many more may be, and what is next of it.
+
+    `chance` decides between organisations that stand level.
     """
-    oldest = iter(await find_due(reader, kind, now, limit))
-    queues = [await _find_ends(reader, kind, urgency, now, limit) for urgency in Urgency]
-    found: dict[int, None] = {}
-    for place in range(turn, turn + limit):
-        urgent = next(((old, new) for old, new in queues if set(old) - found.keys()), ((), ()))
-        chosen = oldest if place % SHARE == 0 else iter(urgent[place % 2])
-        found.update(dict.fromkeys(list(islice((one for one in chosen if one not in found), 1))))
-    return list(found)
+
+    under_way: int
+    awaited: int
+    room: int
+    chance: int
+    due: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))
+    first: tuple[int, int] | None = None
+
+    @property
+    def standing(self) -> tuple[bool, int, int, int]:
+        """What is least goes first: one mail that somebody waits for, then who has the fewest under way."""
+        urgency = self.first[1] if self.first else Urgency.NEWS
+        is_express = urgency == Urgency.AWAITED and not self.awaited
+        return (not is_express, self.under_way, urgency, self.chance)
+
+    def take(self) -> int:
+        """Return the mail that is next of it."""
+        assert self.first is not None
+        job_id, urgency = self.first
+        self.under_way, self.room = self.under_way + 1, self.room - 1
+        self.awaited += urgency == Urgency.AWAITED
+        self.first = next(self.due, None) if self.room > 0 else None
+        return job_id
+
+
+async def find_due_mails(reader: Reader, now: Instant, limit: int, turn: int, most: int) -> list[int]:
+    """Return the ids of due mails, in turns between organisations, of each the most urgent first.
+
+    Those with the fewest under way come first and nobody has more than `most`, so that neither many mails of one
+    organisation nor addresses at which the mail server hangs hold up another. Where it puts off all of one's mails, one
+    is tried when it is time to ask. `turn` is any number that differs from call to call.
+    """
+    lanes = await _find_lanes(reader, now, limit, turn, most)
+    if lanes:
+        ends = {order: await _find_ends(reader, list(lanes), now, limit, order) for order in ("ASC", "DESC")}
+        for name, lane in lanes.items():
+            lane.due = _take_turns(ends["ASC"].get(name, []), ends["DESC"].get(name, []), turn)
+            lane.first = next(lane.due, None)
+    found: list[int] = []
+    while len(found) < limit and (ready := [lane for lane in lanes.values() if lane.first is not None]):
+        found.append(min(ready, key=lambda lane: lane.standing).take())
+    return found
+
+
+async def _find_lanes(reader: Reader, now: Instant, limit: int, turn: int, most: int) -> dict[str, Lane]:
+    """The organisations with due mails whose turn it is, by id, at most `limit`."""
+    rows = await reader.all(
+        # `boot > ''` leads along the few that are under way, not along all that wait.
+        "SELECT organisation_id, kind, urgency FROM outbox WHERE state = 'pending' AND boot IS NOT NULL AND boot > ''"
+    )
+    busy = [(row["organisation_id"], row["urgency"]) for row in rows if row["kind"] == "mail"]
+    under_way, levels = Counter(name for name, _ in busy), Counter(busy)
+    rows = await reader.all(
+        f"""
+        {MAIL_LANES}
+        SELECT lane.id, deferral.stopped_at, MIN(level.id) AS urgency
+        FROM lane CROSS JOIN level LEFT JOIN deferral ON deferral.organisation_id = lane.id
+        WHERE (deferral.stopped_at IS NULL OR deferral.probe_at <= :now) AND EXISTS (
+            SELECT 1 FROM outbox next WHERE next.organisation_id = lane.id AND next.urgency = level.id
+            AND next.kind = 'mail' AND next.state = 'pending' AND next.due_at <= :now)
+        GROUP BY lane.id, deferral.stopped_at
+        """,
+        now=now,
+    )
+    lanes = {
+        row["id"]: Lane(
+            under_way=under_way[row["id"]],
+            awaited=levels[row["id"], Urgency.AWAITED],
+            room=(most if row["stopped_at"] is None else 1) - under_way[row["id"]],
+            chance=crc32(f"{row['id']}{turn}".encode()),
+            first=(0, row["urgency"]),
+        )
+        for row in rows
+    }
+    open_ones = sorted(
+        (name for name, lane in lanes.items() if lane.room > 0), key=lambda name: lanes[name].standing
+    )
+    return {name: lanes[name] for name in open_ones[:limit]}
 
 
 async def _find_ends(
-    reader: Reader, kind: str, urgency: Urgency, now: Instant, limit: int
-) -> tuple[list[int], list[int]]:
-    """The ids of the `limit` oldest and of the `limit` newest due jobs of an urgency."""
-    ends = []
-    for order in ("ASC", "DESC"):
-        rows = await reader.all(
-            f"""
-            SELECT id FROM outbox
-            WHERE state = 'pending' AND kind = :kind AND urgency = :urgency AND due_at <= :now
-            ORDER BY due_at {order}, id {order} LIMIT :limit
-            """,
-            kind=kind,
-            urgency=int(urgency),
-            now=now,
-            limit=limit,
+    reader: Reader, lanes: Sequence[str], now: Instant, limit: int, order: str
+) -> dict[str, list[tuple[Instant, int, int]]]:
+    """(due, id, urgency) of the `limit` oldest, or newest, due mails of each urgency of each of these organisations."""
+    names, given = listed("lane", lanes)
+    rows = await reader.all(
+        f"""
+        WITH lane (id) AS (VALUES {names[1:-1].replace(":", "(:").replace(",", "),") + ")"}),
+            level (id) AS (VALUES (0), (1), (2), (3))
+        SELECT waiting.organisation_id, waiting.due_at, waiting.id, waiting.urgency
+        FROM lane CROSS JOIN level CROSS JOIN outbox waiting
+        WHERE waiting.id IN (
+            SELECT id FROM outbox next
+            WHERE next.organisation_id = lane.id AND next.urgency = level.id
+            AND next.kind = 'mail' AND next.state = 'pending' AND next.due_at <= :now
+            ORDER BY next.due_at {order}, next.id {order} LIMIT :limit)
+        """,
+        now=now,
+        limit=limit,
+        **given,
+    )
+    found: dict[str, list[tuple[Instant, int, int]]] = {}
+    for row in rows:
+        found.setdefault(row["organisation_id"], []).append((row["due_at"], row["id"], row["urgency"]))
+    return found
+
+
+def _take_turns(
+    oldest: Sequence[tuple[Instant, int, int]], newest: Sequence[tuple[Instant, int, int]], turn: int
+) -> Iterator[tuple[int, int]]:
+    """Give (id, urgency), the most urgent first, but one of each eight is the oldest of all, so that none starves.
+
+    Among equals the oldest and the newest take turns: what is queued now is not behind thousands that waited for the
+    mail server to come back, and those go on too.
+    """
+    urgency = {job_id: level for _, job_id, level in (*oldest, *newest)}
+    by_age = [job_id for _, job_id, _ in sorted(oldest)]
+    ends = [
+        (
+            [job_id for _, job_id, level in sorted(oldest) if level == wanted],
+            [job_id for _, job_id, level in sorted(newest, reverse=True) if level == wanted],
         )
-        ends.append([row["id"] for row in rows])
-    return ends[0], ends[1]
+        for wanted in Urgency
+    ]
+    for place in count(turn):
+        urgent = next((pair for pair in ends if any(one in urgency for one in pair[0])), None)
+        if urgent is None:
+            return
+        chosen = by_age if place % SHARE == 0 else urgent[place % 2]
+        job_id = next(one for one in (*chosen, *urgent[0]) if one in urgency)
+        yield job_id, urgency.pop(job_id)
 
 
 SEAL_LANES = """
@@ -162,7 +280,8 @@ async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot:
         """
         UPDATE outbox SET due_at = :until, attempts = attempts + 1, boot = :boot
         WHERE id = :id AND state = 'pending' AND due_at <= :now
-        RETURNING id, kind, CAST(key AS BLOB) AS key, CAST(document_id AS BLOB) AS document_id, body, attempts
+        RETURNING id, kind, CAST(key AS BLOB) AS key, CAST(document_id AS BLOB) AS document_id, body, attempts,
+            CAST(organisation_id AS BLOB) AS organisation_id
         """,
         id=job_id,
         now=now,
@@ -173,8 +292,11 @@ async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot:
         return None
     words = {name: row[name] for name in Job.__slots__}
     try:  # text comes as bytes: damaged text would take back the claims of all the others
-        document_id = bytes(row["document_id"]).decode() if row["document_id"] is not None else None
-        return Job(**words | {"key": bytes(row["key"]).decode(), "document_id": document_id})
+        texts = {
+            name: bytes(words[name]).decode() if words[name] is not None else None
+            for name in ("key", "document_id", "organisation_id")
+        }
+        return Job(**words | texts)
     except UnicodeDecodeError as error:
         tx.damage.note("outbox", job_id, error)
         await set_aside(tx, job_id, now)
@@ -267,6 +389,19 @@ async def hasten(tx: Transaction, kind: str, now: Instant) -> int:
         WHERE state = 'pending' AND kind = :kind AND boot IS NULL AND due_at > :now
         """,
         kind=kind,
+        now=now,
+    )
+
+
+async def hasten_mails(tx: Transaction, organisation_id: str, now: Instant) -> int:
+    """Make every waiting mail of an organisation due now."""
+    return await tx.run(
+        """
+        UPDATE outbox SET due_at = :now
+        WHERE state = 'pending' AND kind = 'mail' AND organisation_id = :organisation_id
+        AND boot IS NULL AND due_at > :now
+        """,
+        organisation_id=organisation_id,
         now=now,
     )
 

@@ -55,6 +55,13 @@ async def find_page(
     return load_readable(reader, "webhook", rows, load)
 
 
+async def find_owners(reader: Reader, ids: Sequence[str]) -> dict[str, str]:
+    """Return the organisations of webhooks, by the id of each that is there."""
+    names, given = listed("id", ids)
+    rows = await reader.all(f"SELECT id, organisation_id FROM webhook WHERE id IN {names}", **given)
+    return {row["id"]: row["organisation_id"] for row in rows}
+
+
 async def find_failing(reader: Reader, since: Instant) -> list[Webhook]:
     """Those that have taken nothing since then or longer."""
     rows = await reader.all(

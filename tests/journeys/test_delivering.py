@@ -14,9 +14,9 @@ from esign.core.document import Mode
 from esign.core.instant import SECOND
 from esign.core.webhook import template_payload
 from esign.jobs import delivering
-from esign.store import outcomes
+from esign.store import accounts, outcomes
 from esign.store.database import FILE, Database, Row, Transaction, opened
-from tests.factories import a_template
+from tests.factories import a_template, an_organisation
 from tests.journeys.api import Api, a_session, until
 from tests.journeys.program import Program, configuration, meanwhile
 from tests.journeys.receiver import Receiver
@@ -33,17 +33,19 @@ async def live(tmp_path: Path) -> AsyncIterator[Site]:
         yield site
 
 
-async def publish(db: Database, clock: Clock, number: int, *types: str) -> None:
+async def publish(
+    db: Database, clock: Clock, number: int, *types: str, organisation: str | None = None
+) -> None:
     """So many events of each type, in one transaction."""
-    row = await db.one("SELECT id FROM organisation")
+    row, now = await db.one("SELECT id FROM organisation ORDER BY created_at"), clock.now()
     assert row is not None
-    organisation, now = row["id"], clock.now()
+    owner = organisation or row["id"]
 
     async def write(tx: Transaction) -> None:
         for n in range(number):
             for type in types:
                 body = template_payload(type, now, f"evt_{type[9:]}_{n:04}_{now}", a_template())
-                await outcomes.announce(tx, body, organisation, Mode.LIVE, now)
+                await outcomes.announce(tx, body, owner, Mode.LIVE, now)
 
     await db.write(write)
 
@@ -130,6 +132,38 @@ async def test_a_slow_webhook_has_four_at_once_and_holds_up_no_other(
 
     await until(done, "slow deliveries")
     assert slow.most == 4
+
+
+async def test_webhooks_of_one_organisation_that_hang_hold_up_none_of_another(
+    live: Site, receiver: Receiver, door: tuple[Door, str]
+) -> None:
+    """As many as it may have, more than are tried at once in all, and more events than are claimed in all."""
+    slow, url = door
+    hook = await live.api.webhook(receiver.url, QUICK)
+    for _ in range(19):
+        await live.api.webhook(url, SLOW)
+    await happen(live, 40, SLOW)
+    await claimed_ahead(live, delivering.CLAIMED_SHARE)
+
+    async def full() -> bool | None:
+        return slow.inside == delivering.SHARE or None
+
+    await until(full, "attempts")
+    other = an_organisation(id="org_other")
+    await live.runtime.db.write(lambda tx: accounts.add_organisation(tx, other))
+
+    async def move(tx: Transaction) -> None:
+        await tx.run(
+            "UPDATE webhook SET organisation_id = :other WHERE id = :id", other=other.id, id=hook["id"]
+        )
+
+    await live.runtime.db.write(move)
+    for number in range(1, 4):
+        await publish(live.runtime.db, live.runtime.clock, 1, QUICK, organisation=other.id)
+        live.runtime.bell.ring()
+        await all_came(receiver, number)
+    assert slow.inside == delivering.SHARE
+    slow.open.set()
 
 
 async def test_how_many_at_once_is_a_setting(tmp_path: Path, door: tuple[Door, str]) -> None:

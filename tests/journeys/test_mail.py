@@ -325,7 +325,7 @@ async def test_an_unforeseen_failure_is_tried_again(post: Post) -> None:
     document = await post.site.api.sent()
 
     class Broken:
-        async def send(self, message: EmailMessage) -> Any:
+        async def send(self, message: EmailMessage, lane: str = "") -> Any:
             raise RuntimeError("nobody thought of this")
 
     await worker.drain(replace(post.site.runtime, mail=Broken()), "mail")
@@ -467,7 +467,7 @@ async def test_a_code_refused_at_the_address_before_a_correction_is_no_trouble_o
     path = f"/documents/{document}/recipients/{(await api.get(document))['recipients'][0]['id']}"
 
     class Refusing:
-        async def send(self, message: EmailMessage) -> Any:
+        async def send(self, message: EmailMessage, lane: str = "") -> Any:
             """Refuses it after somebody has seen the mistake."""
             await api.ok("PATCH", path, {"email": "countess@example.test"})
             raise PermanentFailure("550 no such user")
@@ -485,7 +485,7 @@ async def test_a_mail_that_is_kept_while_its_document_is_deleted_does_not_stay(s
     await site.api.ok("POST", f"/documents/{document}/cancel", {"reason": "nobody is to read this"})
 
     class Late:
-        async def send(self, message: EmailMessage) -> Any:
+        async def send(self, message: EmailMessage, lane: str = "") -> Any:
             await site.api.ok("DELETE", f"/documents/{document}")
             return await site.runtime.mail.send(message)
 

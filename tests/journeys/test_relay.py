@@ -327,7 +327,7 @@ async def test_the_order_is_by_urgency_without_starving_the_rest(site: Site) -> 
         await db.write(
             lambda tx, n=n: outbox.add(tx, "mail", f"code:{n}", now + MINUTE + n, urgency=Urgency.AWAITED)  # type: ignore[misc]
         )
-    chosen = await outbox.find_urgent(db, "mail", now + HOUR, 16, 1)
+    chosen = await outbox.find_due_mails(db, now + HOUR, 16, 1, 16)
     rows = {row["id"]: row["key"] for row in await db.all("SELECT id, key FROM outbox")}
     keys = [rows[one] for one in chosen]
     assert [key.partition(":")[0] for key in keys].count("news") == 2
@@ -339,5 +339,5 @@ async def test_each_choice_of_one_is_a_choice_too(site: Site) -> None:
     db, now = site.runtime.db, site.runtime.clock.now()
     await db.write(lambda tx: outbox.add(tx, "mail", "old", now, urgency=Urgency.NEWS))
     await db.write(lambda tx: outbox.add(tx, "mail", "code", now + 1, urgency=Urgency.AWAITED))
-    chosen = [await outbox.find_urgent(db, "mail", now + 1, 1, turn) for turn in range(8)]
+    chosen = [await outbox.find_due_mails(db, now + 1, 1, turn, 6) for turn in range(8)]
     assert chosen.count([2]) == 7 and chosen.count([1]) == 1

@@ -27,7 +27,7 @@ class Slow:
         self.asked = asyncio.Event()
         self.go_on = asyncio.Event()
 
-    async def send(self, message: EmailMessage) -> Accepted:
+    async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
         self.asked.set()
         await self.go_on.wait()
         return Accepted("250 taken")

@@ -28,6 +28,10 @@ class Server:
     connections: int = 0  # since the start
     open: int = 0
     most_open: int = 0
+    of_domain: dict[str, str] = field(
+        default_factory=dict
+    )  # what is said to RCPT of these; "hang" and "drop" too
+    asked: list[str] = field(default_factory=list)  # the recipients named, whatever was said
     breaks_off_at: str | None = None  # the recipient at whose mail the connection ends without an answer
 
     @property
@@ -39,11 +43,25 @@ class Server:
     ) -> str:
         if "mail" in self.says:
             return self.says["mail"]
+        if "smtputf8" in self.says and "SMTPUTF8" in options:
+            return self.says["smtputf8"]
         envelope.mail_from = sender
         envelope.mail_options += options
         return "250 OK"
 
-    async def handle_RCPT(self, _: SMTP, __: Session, envelope: Envelope, to: str, options: list[str]) -> str:
+    async def handle_RCPT(
+        self, smtp: SMTP, _: Session, envelope: Envelope, to: str, options: list[str]
+    ) -> str:
+        self.asked.append(to)
+        match self.of_domain.get(to.rpartition("@")[2]):
+            case "hang":
+                await asyncio.Event().wait()
+            case "drop":
+                assert isinstance(smtp.transport, asyncio.Transport)
+                smtp.transport.abort()
+                return "421 gone"
+            case str(said):
+                return said
         if "rcpt" in self.says:
             return self.says["rcpt"]
         envelope.rcpt_tos.append(to)

@@ -6,6 +6,7 @@ import pytest
 from esign.core.account import Organisation
 from esign.core.document import Mode
 from esign.core.instant import DAY, MINUTE, Instant
+from esign.core.urgency import Urgency
 from esign.store import outbox
 from esign.store.database import Database, Transaction
 from esign.store.outbox import Job
@@ -45,7 +46,7 @@ async def state(db: Database, key: str) -> tuple[str, int, str | None, bytes | N
 async def test_a_job_is_due_at_once_and_brings_what_it_was_given(db: Database) -> None:
     await add(db, "a", document_id="doc_1")
     assert await outbox.find_due(db, "mail", NOW, 10) == [1]
-    assert await claim(db, 1) == Job(1, "mail", "a", "doc_1", b"a", 1)
+    assert await claim(db, 1) == Job(1, "mail", "a", "doc_1", b"a", 1, outbox.NOBODY)
 
 
 async def test_the_same_key_is_queued_once_for_ever(db: Database) -> None:
@@ -309,3 +310,67 @@ async def test_the_search_for_due_seals_grows_with_organisations_and_not_with_wh
     assert all("outbox_leased" in step or "outbox_seals" in step or "PRIMARY KEY" in step for step in read), (
         plan
     )
+
+
+# ---------- mails, in turns ----------
+
+
+async def mails(db: Database, owner: str, *urgencies: Urgency, at: Instant = NOW) -> list[int]:
+    """Due mails of an organisation, one after the other; their ids."""
+    for n, urgency in enumerate(urgencies):
+        await add(db, f"{owner}:{at}:{n}", at + n, owner=(owner, Mode.LIVE), urgency=urgency)
+    rows = await db.all("SELECT id FROM outbox WHERE organisation_id = :owner ORDER BY id", owner=owner)
+    return [row["id"] for row in rows][-len(urgencies) :]
+
+
+async def test_mails_are_due_in_turns_between_organisations(db: Database) -> None:
+    many = await mails(db, "A", *[Urgency.INVITATION] * 20)
+    [one] = await mails(db, "B", Urgency.NEWS)
+    [other] = await mails(db, "C", Urgency.INVITATION)
+    for turn in range(1, 20):
+        chosen = await outbox.find_due_mails(db, NOW + 100, 4, turn, 6)
+        assert {one, other} < set(chosen), "whoever has none under way comes before a second one of another"
+    for job_id in many[:3]:
+        await claim(db, job_id, NOW + 100)
+    assert set(await outbox.find_due_mails(db, NOW + 100, 2, 1, 6)) == {one, other}
+
+
+async def test_no_organisation_has_more_mails_under_way_than_its_share(db: Database) -> None:
+    ids = await mails(db, "A", *[Urgency.INVITATION] * 20)
+    assert len(await outbox.find_due_mails(db, NOW + 100, 16, 1, 6)) == 6
+    for job_id in ids[:5]:
+        await claim(db, job_id, NOW + 100)
+    assert len(await outbox.find_due_mails(db, NOW + 100, 16, 1, 6)) == 1
+
+
+async def test_a_mail_that_somebody_waits_for_is_before_others_of_whoever_has_fewer_under_way(
+    db: Database,
+) -> None:
+    for owner in ("A", "B", "C"):
+        await mails(db, owner, *[Urgency.INVITATION] * 9)
+    busy = await mails(db, "D", *[Urgency.INVITATION] * 3)
+    codes = await mails(db, "D", *[Urgency.AWAITED] * 9, at=NOW + 50)
+    for job_id in busy:
+        await claim(db, job_id, NOW + 100)
+    chosen = await outbox.find_due_mails(db, NOW + 100, 4, 1, 6)
+    assert chosen[0] in codes
+    assert not set(chosen[1:]) & set(codes), "one at a time, so that codes stop nobody either"
+
+
+async def test_whoever_stands_level_gets_a_turn_whatever_the_order_of_names_and_ages(db: Database) -> None:
+    for n, owner in enumerate("ABCDEFGH"):
+        await mails(db, owner, *[Urgency.NEWS] * 3, at=NOW + n)
+    first = [(await outbox.find_due_mails(db, NOW + 100, 1, turn, 6))[0] for turn in range(200)]
+    rows = await db.all("SELECT id, organisation_id FROM outbox")
+    owners = {row["id"]: row["organisation_id"] for row in rows}
+    assert {owners[job_id] for job_id in first} == set("ABCDEFGH")
+
+
+async def test_the_search_for_due_mails_grows_with_organisations_and_not_with_what_waits(
+    db: Database,
+) -> None:
+    await mails(db, "A", Urgency.NEWS)
+    plan = await steps(db, lambda tx: outbox.find_due_mails(tx, NOW, 16, 1, 6))
+    read = [step for step in plan if "outbox" in step or "waiting" in step or "next" in step]
+    known = ("outbox_leased", "outbox_lanes", "PRIMARY KEY")
+    assert all(any(name in step for name in known) for step in read), plan

@@ -204,7 +204,7 @@ class Door:
         if call.session is not None:
             call.person = await sessions.signed(self.runtime, call.session)
         if call.person is not None:
-            call.outage = await relay.find_outage(self.runtime, call.owner.mode)
+            call.outage = await relay.find_outage(self.runtime, call.owner.mode, call.owner.organisation_id)
             name_caller(call.person.user.id)
             call.attention = (await listing.count(self.runtime, call.owner)).attention
 

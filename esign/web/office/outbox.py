@@ -20,7 +20,7 @@ async def show(call: Call) -> Response:
     found, more = await posted.find_page(
         call.runtime, call.owner, PER_PAGE, paging.after(call, filters), undelivered
     )
-    stop = await relay.find_stop(call.runtime)
+    stop = await relay.find_stop(call.runtime, call.owner.organisation_id)
     return call.page(
         "outbox",
         stopped=relay.name_cause(stop) if stop else None,
