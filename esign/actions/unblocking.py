@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from esign.actions.documents import find_own
 from esign.actions.editing import Asking
@@ -10,12 +11,15 @@ from esign.core import challenge as rules
 from esign.core.challenge import Method
 from esign.core.document import Document, Recipient, Status
 from esign.core.errors import Problem
-from esign.core.instant import Instant
+from esign.core.instant import DAY, SECOND, Instant, Millis
 from esign.core.outcome import Event, Outcome
 from esign.runtime import Runtime
-from esign.store import challenges, outcomes
+from esign.store import challenges, events, outcomes
 from esign.store.database import Reader, Transaction
 from esign.vault import Vault
+
+UNBLOCKED = "recipient.unblocked"
+MOST = 3  # times in 24 hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,8 @@ async def unblock(runtime: Runtime, asking: Asking, recipient_id: str, keep: Kee
     """Forget the tries and the codes of a recipient; an access code stays the same, a mailed one is asked for anew.
 
     Works after the end of the document too, when the code opens what is left to see. Raises `document_not_sent` for a
-    draft, and `recipient_not_active` where no code is asked for.
+    draft, `recipient_not_active` where no code is asked for, and `rate_limited` beyond `MOST` times in 24 hours: each
+    time allows as many guesses again, also to a sender who does not know the code.
     """
 
     def decide(document: Document) -> Outcome:
@@ -43,15 +48,23 @@ async def unblock(runtime: Runtime, asking: Asking, recipient_id: str, keep: Kee
         recipient, before = document.recipient(recipient_id), await challenges.get(tx, recipient_id)
         if not rules.is_blocked(recipient.authentication, before, now):
             return Unblocked(recipient_id, unblocked=False)
+        earlier = await events.find_times(tx, document.id, UNBLOCKED, recipient_id, now - DAY + 1)
+        if len(earlier) >= MOST:
+            raise too_often(earlier[-MOST] + DAY - now)
         await challenges.save(tx, rules.reset(before))
         data = {"method": recipient.authentication}
-        event = Event("recipient.unblocked", now, asking.actor, recipient_id, asking.origin, data=data)
+        event = Event(UNBLOCKED, now, asking.actor, recipient_id, asking.origin, data=data)
         await outcomes.record(tx, document.id, (event,), vault)
         return Unblocked(recipient_id, unblocked=True)
 
     found = find_own(asking.owner, asking.document_id)
     unblocked: Unblocked = await transition(runtime, found, decide, keep, save)
     return unblocked
+
+
+def too_often(wait: Millis) -> Problem:
+    message = f"This recipient was unblocked {MOST} times in 24 hours. Agree upon another way to sign."
+    return Problem("rate_limited", message, retry_after=max(1, ceil(wait / SECOND)))
 
 
 def require_code(document: Document, recipient: Recipient) -> None:

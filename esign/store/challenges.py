@@ -26,9 +26,16 @@ async def save(tx: Transaction, challenge: Challenge) -> None:
     )
 
 
-async def forget(tx: Transaction, recipient_id: str) -> None:
-    """Nothing was sent, tried or shown: somebody else may be reached by this recipient's links now."""
-    await tx.run("DELETE FROM challenge WHERE recipient_id = :id", id=recipient_id)
+async def end(tx: Transaction, recipient_id: str) -> None:
+    """End the mailed code and every proof: somebody else may be reached by this recipient's links now.
+
+    They need not wait for what was tried before them, but all tries and the codes of the day still count, or every
+    correction would allow as many guesses again.
+    """
+    await tx.run(
+        "UPDATE challenge SET code = NULL, reached = NULL, tries = 0, tries_since = NULL WHERE recipient_id = :id",
+        id=recipient_id,
+    )
     await tx.run("DELETE FROM proof WHERE recipient_id = :id", id=recipient_id)
 
 

@@ -72,6 +72,23 @@ async def last(reader: Reader, document_id: str, type: str, recipient_id: str) -
     return row["at"] if row else None
 
 
+async def find_times(
+    reader: Reader, document_id: str, type: str, recipient_id: str, since: Instant
+) -> list[Instant]:
+    """When facts of this type about this recipient were entered from then on, oldest first."""
+    rows = await reader.all(
+        """
+        SELECT at FROM audit WHERE document_id = :id AND type = :type AND recipient_id = :recipient_id
+        AND at >= :since ORDER BY seq
+        """,
+        id=document_id,
+        type=type,
+        recipient_id=recipient_id,
+        since=since,
+    )
+    return [row["at"] for row in rows]
+
+
 async def publish(
     tx: Transaction, event: dict[str, Any], organisation_id: str, document_id: str | None, now: Instant
 ) -> bytes:

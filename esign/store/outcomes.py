@@ -151,7 +151,7 @@ def _offered(body: dict[str, Any], subscribers: Sequence[Webhook], now: Instant)
 async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, now: Instant) -> None:
     if isinstance(job, RevokeLinks):
         await links.revoke(tx, job.recipient_id, now)
-        await challenges.forget(tx, job.recipient_id)
+        await challenges.end(tx, job.recipient_id)
         await drafts.forget(tx, job.recipient_id)
         await handoffs.forget(tx, job.recipient_id)
         return

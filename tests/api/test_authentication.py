@@ -452,6 +452,35 @@ async def test_only_who_may_send_unblocks_and_only_where_a_code_is_asked_for(sit
     assert (await unblock(site, draft)).code == "document_not_sent"
 
 
+@pytest.mark.parametrize("by", ["unblocking", "another name", "another address"])
+@pytest.mark.parametrize("method", ["access_code", "email_code"])
+async def test_a_sender_who_does_not_know_the_code_gets_few_guesses_a_day(
+    site: Site, method: str, by: str
+) -> None:
+    """Whatever lets a recipient try again is bounded, or a key could guess a code that its owner never saw."""
+    site.clock.at = (site.clock.now() // DAY + 1) * DAY
+    document, person = await out(site, agreed(site) if method == "access_code" else mailed(site))
+    path = f"/documents/{document['id']}/recipients/{document['recipients'][0]['id']}"
+    guesses = since = 0
+    for step in range(72):  # every 20 minutes of a day
+        if method == "email_code":
+            await person.send_code()
+        while (await person.enter(f"no {step}")).status == 400:
+            guesses += 1
+            since += 1
+        if by == "unblocking":
+            answer = await site.ask("POST", f"{path}/unblock", {})
+            assert answer.status in (200, 429)
+        elif since:
+            change = {"name": f"N {step}"} if by == "another name" else {"email": f"{step}@example.test"}
+            await site.ok("PATCH", path, change)
+            person = Person(site.session, (await site.ok("POST", f"{path}/link", {}))["url"])
+        site.clock.advance(minutes=20)
+    most = 20 if method == "access_code" else 50
+    assert guesses <= most * (4 if by == "unblocking" else 1)
+    assert (await site.happened(document["id"])).count("recipient.unblocked") <= 3
+
+
 # ---------- a code by mail ----------
 
 

@@ -177,6 +177,28 @@ async def test_a_form_that_comes_after_its_sender_left_is_not_taken(
         assert (found[0], found[1].partition("?")[0]) == (303, "/sign-in")
 
 
+async def go_to_test_mode(office: Office, member: Member) -> None:
+    async def write(tx: Transaction) -> None:
+        assert member.user_id is not None
+        [session] = await sessions.find(tx, member.user_id, office.clock.now(), 9)
+        await sessions.move(tx, session.id, member.organisation_id, Mode.TEST)
+
+    await office.runtime.db.write(write)
+
+
+@pytest.mark.parametrize("line", SLOW, ids=name)
+async def test_a_form_that_comes_after_its_session_went_elsewhere_changes_nothing_there(
+    office: Office, line: Line
+) -> None:
+    who = f"{name(line)} moved".replace("/", "-").replace(" ", "").replace("{", "").replace("}", "").lower()
+    visitor = await office.signed_in(who)
+    [member] = await members.of_user(office.runtime.db, (await office.user_of(f"{who}@example.test")).id)
+    body, media = form_of(visitor, line)
+    headers = {"Cookie": f"esign={visitor.token}", "Origin": office.site.base, "Content-Type": media}
+    change = go_to_test_mode(office, member)
+    assert (await answer_after(office, "POST", address(line), body, headers, change))[0] == 400
+
+
 # ---------- over the API ----------
 
 WRITES = [one for one in ENDPOINTS if one.method != "GET" and body_of(one)]

@@ -72,18 +72,22 @@ async def test_a_session_is_kept_as_its_hash_alone(
     assert b"a-session" not in row["session"] and len(row["session"]) == 32
 
 
-async def test_what_is_forgotten_is_codes_tries_and_proofs(
+async def test_what_ends_is_the_code_and_every_proof_and_all_tries_still_count(
     db: Database, vault: Vault, organisation: Organisation
 ) -> None:
     recipient_id = await a_recipient_id(db, vault)
     await prove(db, recipient_id, "session")
 
     async def write(tx: Transaction) -> None:
-        await challenges.save(tx, Challenge(recipient_id, b"mac", tries_in_all=20))
-        await challenges.forget(tx, recipient_id)
+        await challenges.save(
+            tx, Challenge(recipient_id, b"mac", sent_on=1, sent=9, tries=5, tries_since=NOW, tries_in_all=20)
+        )
+        await challenges.end(tx, recipient_id)
 
     await db.write(write)
-    assert await challenges.get(db, recipient_id) == Challenge(recipient_id)
+    assert await challenges.get(db, recipient_id) == Challenge(
+        recipient_id, sent_on=1, sent=9, tries_in_all=20
+    )
     assert not await shown(db, recipient_id, "session")
 
 
@@ -109,7 +113,7 @@ async def test_no_query_walks_through_a_table(db: Database) -> None:
         await challenges.get(tx, "rcp_1")
         await challenges.is_proven(tx, "session", "rcp_1", NOW)
         await challenges.prove(tx, "before", "session", "rcp_1", NOW)
-        await challenges.forget(tx, "rcp_1")
+        await challenges.end(tx, "rcp_1")
         await challenges.prune(tx, NOW, 10)
 
     assert await walks(db, all_of_them) == []

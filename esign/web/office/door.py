@@ -173,7 +173,7 @@ class Door:
         if (asked := await self._asked_again(line, call)) is not None:
             return asked
         if line.takes != "form" or call.cookie is not None:
-            await self._recognise_anew(call)
+            await self._recognise_anew(line, call)
             if (aside := self._aside(line, call)) is not None:
                 return aside
         try:
@@ -208,11 +208,18 @@ class Door:
             name_caller(call.person.user.id)
             call.attention = (await listing.count(self.runtime, call.owner)).attention
 
-    async def _recognise_anew(self, call: Call) -> None:
-        """Look at the session and the role once more: a body takes minutes to come, and a proof may wait its turn."""
-        if call.session is not None:
-            call.session = await sessions.look_again(self.runtime, call.session)
-            call.person = await sessions.signed(self.runtime, call.session) if call.session else None
+    async def _recognise_anew(self, line: Line, call: Call) -> None:
+        """Look at the session and the role once more: a body takes minutes to come, and a proof may wait its turn.
+
+        Raises `invalid_request` where the session has gone to another organisation or mode meanwhile.
+        """
+        if call.session is None:
+            return
+        place = call.place if call.person else None
+        call.session = await sessions.look_again(self.runtime, call.session)
+        call.person = await sessions.signed(self.runtime, call.session) if call.session else None
+        if line.of_a_place and call.person is not None and call.place != place:
+            raise Problem("invalid_request", ELSEWHERE)
 
     def _aside(self, line: Line, call: Call) -> Response | None:
         """Where somebody goes who is not signed in; raises `insufficient_scope` where their role is not enough."""
