@@ -52,7 +52,7 @@ async def of_trails(
         else:
             count, entries = count + 1, entries + chain.entries
         if judge is not None and not wrong and not is_organisation(chain.document_id):
-            sealed, wrong = await auditing.against_own_file(db, chain.document_id, judge)
+            sealed, wrong = await auditing.against_own_file(db, chain.document_id, judge, late=chain.late)
             files += sealed
         if wrong:
             broken += 1

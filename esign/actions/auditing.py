@@ -77,8 +77,13 @@ def ended(chain: Chain, last: trails.Line, vault: Vault) -> Chain:
     return chain
 
 
-async def against_own_file(db: Database, document_id: str, judge: Judge) -> tuple[bool, str | None]:
-    """Whether there is a sealed file of the document here, and what is wrong between it and the trail."""
+async def against_own_file(
+    db: Database, document_id: str, judge: Judge, *, late: bool = False
+) -> tuple[bool, str | None]:
+    """Whether a sealed file of the document was held against the trail, and what is wrong between the two.
+
+    A trail that an older version began (`late`) may belong to a file that was sealed then: such files carry no head.
+    """
     document = await find(db, document_id)
     if document is None or document.seal is None:
         return False, None
@@ -90,6 +95,8 @@ async def against_own_file(db: Database, document_id: str, judge: Judge) -> tupl
         return (True, f"its sealed file cannot be checked: {failure}") if still else (False, None)
     if found["audit"] is not None and found["audit"]["documentId"] != document_id:
         return True, f"its sealed file is that of {found['audit']['documentId']}"
+    if late and found["audit"] is None and is_sealed_here(found):
+        return False, None
     return True, await against_file(db, found)
 
 
@@ -100,9 +107,14 @@ async def find(db: Database, document_id: str) -> Document | None:
         return None
 
 
+def is_sealed_here(found: Verification) -> bool:
+    """Return whether the file is as it was when it was sealed by this installation."""
+    return found["result"] != "invalid" and found["issuedHere"]
+
+
 async def against_file(db: Database, found: Verification) -> str | None:
     """What is wrong between the trail and a file that was sealed here; the trail itself must be intact."""
-    if found["result"] == "invalid" or not found["issuedHere"]:
+    if not is_sealed_here(found):
         return "the file was changed, or was not sealed here"
     head = found["audit"]
     if head is None:

@@ -9,13 +9,17 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from esign import vault as vaults
 from esign.actions import auditing
+from esign.auditing import verify_audit
+from esign.config import Config
 from esign.core.document import Status
 from esign.core.instant import DAY
+from esign.pdf.verification import Verification
 from esign.store import blobs, deliveries, documents, migrate, outbox, trails, words
 from esign.store.database import FILE, opened
 from tests.factories import NOW
@@ -134,6 +138,31 @@ async def test_trails_without_a_head_are_completed_and_said_to_be_late(
         assert [chain.broken for chain in chains] == [None] * trails_there
         assert sum(chain.late for chain in chains) == done
         assert await trails.without_trail(db) is None
+
+
+@pytest.mark.parametrize("data", ["03e3005", "eb84af2", "f2806ab", "06cbe73", "f116937"], indirect=True)
+async def test_files_sealed_before_they_carried_a_head_break_no_trail(
+    data: Path, request: pytest.FixtureRequest
+) -> None:
+    config, said = Config.model_validate({"storage": {"data_dir": data}}), list[str]()
+    assert await verify_audit(config, None, False, said.append), said
+    held = int(request.node.callspec.params["data"] in HEADS_SINCE)
+    assert f", {held} of them held against their sealed files" in said[0]
+
+
+@pytest.mark.parametrize("data", ["eb84af2"], indirect=True)
+async def test_such_a_file_that_is_not_the_one_that_was_sealed_breaks_its_trail(data: Path) -> None:
+    async with opened(data / FILE) as db:
+        await auditing.complete_heads(db, vaults.load_or_make(data / "app.key", data / FILE))
+        [row] = await db.all("SELECT id FROM document WHERE status = 'completed'")
+
+        async def judge(content: bytes) -> Verification:
+            return cast(Verification, {"result": "valid", "issuedHere": False, "audit": None})
+
+        assert await auditing.against_own_file(db, row["id"], judge, late=True) == (
+            True,
+            "the file was changed, or was not sealed here",
+        )
 
 
 @pytest.mark.parametrize("data", ["f2806ab"], indirect=True)
