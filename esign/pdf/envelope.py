@@ -125,15 +125,12 @@ def _made(listed: x509.CertificateRevocationList, issuer: x509.Certificate) -> b
 
 def _related(certificates: Sequence[bytes], signer: Member) -> list[x509.Certificate]:
     """Return the certificates; raise `Odd` for one that does not belong to that of the signer."""
-    left = [x509.load_der_x509_certificate(one) for one in certificates]
-    _need(len({*certificates}) == len(certificates))
-    related = [one for one in left if _is_of(one, signer)]
-    left = [one for one in left if one not in related]
+    held = [x509.load_der_x509_certificate(one) for one in certificates]
+    related = list(dict.fromkeys(one for one in held if _is_of(one, signer)))
     for known in related:  # grows while it is gone through
-        found = [one for one in left if _issued(known, one) or _issued(one, known)]
-        related += found
-        left = [one for one in left if one not in found]
-    _need(not left)
+        left = [one for one in held if one not in related]
+        related += dict.fromkeys(one for one in left if _issued(known, one) or _issued(one, known))
+    _need(len(related) == len(held))
     return related
 
 

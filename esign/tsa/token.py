@@ -75,10 +75,10 @@ def _checked(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStam
     at: datetime = info["gen_time"].native
     _may_stamp(certificate, at, now)
     _is_signed(signer_info, stated, certificate)
-    if not envelope.is_bare_token(token):
-        raise Unusable("its time stamp carries something that it did not sign and that proves nothing")
     if len(token) > LARGEST:
         raise Unusable(f"its time stamp has more than {LARGEST:,} bytes")
+    if not envelope.is_bare_token(token):
+        raise Unusable("its time stamp carries something that it did not sign and that proves nothing")
     return TimeStamp(token, int(at.timestamp() * 1000), _name(certificate.subject))
 
 
