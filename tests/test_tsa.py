@@ -231,6 +231,15 @@ async def test_a_token_that_finds_no_room_in_a_seal_is_not_used() -> None:
     assert told == f"its time stamp has more than {LARGEST:,} bytes"
 
 
+async def test_a_token_with_a_certificate_that_does_not_belong_to_it_is_not_used() -> None:
+    """A seal that carries it would not verify: nobody signed which certificates there are."""
+    issued = a_stamping_certificate()
+    told = await reason(
+        granting(certificates=(issued.certificate, an_authority("Stranger").certificate)), issued
+    )
+    assert told == "its time stamp carries something that it did not sign and that proves nothing"
+
+
 @pytest.mark.parametrize(
     ("issued", "expected"),
     [

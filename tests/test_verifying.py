@@ -7,6 +7,7 @@ import pytest
 
 from esign.core.errors import Problem
 from esign.pdf.seal import seal
+from esign.pdf.verification import UNREADABLE_FILE
 from esign.pdf.verify import verify
 from esign.verifying import show
 from tests.pdf.others import signed_in_loop
@@ -25,7 +26,7 @@ def test_a_signature_that_cannot_be_read_is_one_line_without_empty_names() -> No
     cut_off = seal(an_order(a_pdf()), a_seal(ROOT).credential).sealed[:-30]
     verdict, _, *told = printed(cut_off)
     assert verdict == "NOT VALID: do not rely on this file."
-    assert told == ["  a signature: The signature is damaged and cannot be read."]
+    assert told == [f"  a signature: {UNREADABLE_FILE}"]
 
 
 def test_a_file_is_called_unchanged_only_where_nothing_was_added() -> None:

@@ -1,4 +1,4 @@
-"""Finds and removes what acts by itself: scripts, actions, attachments, media, wherever in the file it hangs."""
+"""Finds and removes what acts by itself: scripts, actions, attachments, media, states of layers."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ HOLDERS = ("/A", "/PA", "/Next", "/OpenAction")
 ELSEWHERE = {"/F": "attachments", "/Ref": "attachments", "/Alternates": "alternate images"}
 
 # Most objects hold none of these names: one search instead of a walk.
-SUSPECT = re.compile(rb"/(?:A|PA|Next|OpenAction|AA|AF|EF|RF)(?![^\s/<>\[\](){}%])")
+SUSPECT = re.compile(rb"/(?:A|PA|Next|OpenAction|AA|AF|EF|RF|Usage)(?![^\s/<>\[\](){}%])")
 
 
 def strip(pdf: Pdf) -> set[str]:
@@ -65,6 +65,10 @@ def _clean(node: Object) -> set[str]:
     for key in ("/EF", "/RF", "/AF"):
         if key in node:
             removed |= _drop(node, key, "attachments")
+    if (
+        "/Usage" in node
+    ):  # of a layer, whether the document lists it or not: on screen one state, on paper another
+        removed |= _drop(node, "/Usage", "layer states")
     return removed
 
 

@@ -1,5 +1,6 @@
 """What speaks for certificates besides their dates: who is trusted, and proofs of revocation in the file or fetched."""
 
+import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -8,10 +9,12 @@ from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
 from asn1crypto import cms, crl, ocsp, x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from pyhanko.pdf_utils import generic
 from pyhanko.pdf_utils.misc import PdfError
 from pyhanko.pdf_utils.reader import HistoricalResolver, PdfFileReader
 from pyhanko_certvalidator import ValidationContext
+from pyhanko_certvalidator.errors import ValidationError
 
 # What a damaged or hostile signature makes the parsers raise: a verdict on that signature, no failure of ours.
 BROKEN = (
@@ -23,12 +26,18 @@ BROKEN = (
     AttributeError,
     AssertionError,
     NotImplementedError,
-    OverflowError,
+    ArithmeticError,  # OverflowError, and of malformed numbers decimal.InvalidOperation
     RecursionError,
+    EOFError,
+    SyntaxError,  # of XML: ElementTree.ParseError
+    struct.error,
     zlib.error,
+    ValidationError,
+    UnsupportedAlgorithm,
+    InvalidSignature,
 )
 # Of these, what says nothing about the signature: a library gave up on what it does not know.
-GAVE_UP = (AssertionError, NotImplementedError, RecursionError)
+GAVE_UP = (AssertionError, NotImplementedError, RecursionError, UnsupportedAlgorithm)
 Proof: TypeAlias = crl.CertificateList | ocsp.OCSPResponse
 MOST = 200  # certificates, and proofs, of one file; no honest one has so many
 
@@ -132,7 +141,7 @@ def _of_signature(data: cms.SignedData) -> Iterator[Proof]:
     """What a signature carries itself, as CMS has it and as Adobe has it."""
     try:
         for choice in data["crls"]:
-            if choice.name == "certificate_list":
+            if isinstance(choice.chosen, crl.CertificateList):
                 yield choice.chosen
         for signer in data["signer_infos"]:
             for attribute in signer["signed_attrs"]:

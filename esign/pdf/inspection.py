@@ -29,7 +29,10 @@ TOO_COMPLEX = (
     "for instance by printing it to a file, and send that."
 )
 
-TOO_LONG = "The signatures of this file take too long to check here; check them in a PDF reader."
+NOT_CHECKED = (
+    "This file cannot be checked here: that takes too long, too much memory, or more than this program knows. "
+    "Check its signatures in a PDF reader."
+)
 
 
 @dataclass(frozen=True, slots=True)

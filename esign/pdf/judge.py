@@ -26,6 +26,7 @@ from esign.pdf.naming import certificate_of, moment_of, name
 from esign.pdf.reasons import Finding
 from esign.pdf.stamps import Stamp
 from esign.pdf.verification import (
+    MOST_FIELDS,
     MOST_SIGNATURES,
     OF_A_TEST,
     PROOF_ADDED,
@@ -113,6 +114,7 @@ def _found(
         proofs.asked,
         additions.judge_additions(embedded, status, fits),
         place.is_padded(embedded) or any(stamp.padded for stamp in stamped),
+        place.is_burdened(embedded) or any(stamp.burdened for stamp in stamped),
     ), trusted
 
 
@@ -171,8 +173,8 @@ def _vouched(embedded: EmbeddedPdfSignature, found: AuditHead | None) -> AuditHe
     return False if trail.fault(held, found) else {**found, "embedded": True}
 
 
-def unreadable(field_name: str) -> Judged:
-    return Judged("invalid", _nothing_of(field_name, UNREADABLE))
+def unreadable(field_name: str, reason: str = UNREADABLE) -> Judged:
+    return Judged("invalid", _nothing_of(field_name, reason))
 
 
 def unjudged(field_name: str, reason: str) -> Judged:
@@ -226,11 +228,11 @@ def _embedded(reader: PdfFileReader) -> Iterator[tuple[str, EmbeddedPdfSignature
     Any number of fields can name one signature, and each judgement can take a pass over the whole file.
     """
     seen: set[object] = set()
-    for path, _, reference in enumerate_sig_fields(reader, filled_status=True):
+    for number, (path, _, reference) in enumerate(enumerate_sig_fields(reader, filled_status=True)):
         field, value = str(path), _value(reference)
-        if value in seen:
+        if value in seen and number < MOST_FIELDS:
             continue
-        if len(seen) == MOST_SIGNATURES:
+        if len(seen) == MOST_SIGNATURES or number == MOST_FIELDS:
             yield field, unjudged(field, TOO_MANY)
             return
         seen.add(value)

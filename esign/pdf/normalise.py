@@ -133,11 +133,9 @@ def _fix_layers(pdf: Pdf) -> set[str]:
     if not isinstance(layers, Dictionary):
         return set()
     default, groups = layers.get("/D"), layers.get("/OCGs")
-    gone = [_pop(layers, "/Configs"), _pop(default, "/AS")]
-    if isinstance(groups, Array):
-        gone += [_pop(group, "/Usage") for group in groups]
-        if isinstance(default, Dictionary):
-            default.Locked = Array(list(groups))
+    gone = [_pop(layers, "/Configs"), _pop(default, "/AS")]  # `active` took the states of each layer
+    if isinstance(groups, Array) and isinstance(default, Dictionary):
+        default.Locked = Array(list(groups))
     return {"layer states"} if any(gone) else set()
 
 

@@ -11,6 +11,8 @@ from typing import BinaryIO
 from asn1crypto import parser
 from pyhanko.sign.validation import EmbeddedPdfSignature
 
+from esign.pdf import envelope
+
 HEX = re.compile(rb"<([0-9A-Fa-f]*)>")
 BEFORE = re.compile(rb"/Contents\s*\Z")
 
@@ -30,6 +32,13 @@ def fits(embedded: EmbeddedPdfSignature) -> bool:
         return False
     dictionary = _read(stream, start, before)
     return b"endobj" not in dictionary and BEFORE.search(dictionary) is not None
+
+
+def is_burdened(embedded: EmbeddedPdfSignature) -> bool:
+    """Return whether the signature carries more than what was signed and what proves it, see `envelope`."""
+    stamp = embedded.sig_object_type == "/DocTimeStamp"
+    check = envelope.is_bare_token if stamp else envelope.is_bare
+    return not check(embedded.pkcs7_content)
 
 
 def is_padded(embedded: EmbeddedPdfSignature) -> bool:

@@ -1,8 +1,8 @@
-"""The entries of a store of validation data: each is one certificate, revocation list, OCSP response or token."""
+"""The entries of a store of validation data: each is one certificate, revocation list or OCSP response."""
 
 from typing import Literal
 
-from asn1crypto import cms, parser
+from asn1crypto import parser
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.x509 import ocsp
@@ -11,7 +11,7 @@ from esign.pdf.evidence import BROKEN
 from esign.pdf.revisions import inflate
 from esign.pdf.strict_syntax import Name, NotStrict, Stream
 
-EntryKind = Literal["certificate", "list", "answer", "token"]
+EntryKind = Literal["certificate", "list", "answer"]
 ENTRY_KEYS = frozenset(map(Name, (b"Length", b"Filter")))
 
 
@@ -36,11 +36,9 @@ def check_data(data: bytes, kind: EntryKind) -> None:
             case "list":
                 x509.load_der_x509_crl(data)
             case "answer":
-                ocsp.load_der_ocsp_response(data)
-            case "token":
-                signed = cms.ContentInfo.load(data, strict=True)["content"]
-                if signed["encap_content_info"]["content_type"].native != "tst_info":
-                    raise NotStrict("a token is expected")
+                answer = ocsp.load_der_ocsp_response(data)
+                if answer.response_status is not ocsp.OCSPResponseStatus.SUCCESSFUL:
+                    raise NotStrict("an OCSP response that answers nothing")
     except UnsupportedAlgorithm:
         return  # it was parsed, and names what this library does not know
     except BROKEN as error:

@@ -18,13 +18,16 @@ from pikepdf import Pdf
 
 from esign.pdf import proof_entries, xmp_changes
 from esign.pdf.evidence import BROKEN
-from esign.pdf.proof_writers import BLANK_LOOK, EXTENSIONS, is_producer_change
+from esign.pdf.proof_writers import BLANK_LOOK, EXTENSIONS, FIELD_NAME, is_producer_change
 from esign.pdf.revisions import Before, Kind, Revision, last_start, read_revisions
 from esign.pdf.strict_syntax import Entries, Name, NotStrict, Ref, Stream, Text, Value, parse
 from esign.pdf.verification import Addition
 
 CLOSE = 1e-5  # a writer may spell the numbers of a page anew
-DATE = re.compile(rb"D:[0-9]{4,14}(?:Z(?:00'?00'?)?|[+-][0-9]{2}'?(?:[0-9]{2}'?)?)?")
+DATE = re.compile(
+    rb"D:(?:19|20)[0-9]{2}(?:(?:0[1-9]|1[0-2])(?:(?:0[1-9]|[12][0-9]|3[01])(?:(?:[01][0-9]|2[0-3])"
+    rb"(?:[0-5][0-9]){0,2})?)?)?(?:Z(?:00'?00'?)?|[+-][0-2][0-9]'?(?:[0-5][0-9]'?)?)?"
+)
 HANDLERS = frozenset(map(Name, (b"Adobe.PPKLite", b"ETSI.RFC3161")))
 TOOLTIP = Text(b"Timestamp")  # of the fields of pyHanko
 CATALOG_PARTS = frozenset(map(Name, (b"DSS", b"AcroForm", b"Extensions", b"Metadata")))
@@ -253,12 +256,10 @@ class _Judge:
         if not isinstance(entries, dict):
             raise _fail("validation data are expected")
         self._check_type(entries, b"VRI")
-        known = {N("Type"), N("TU"), N("TS"), *map(Name, DIGEST_LISTS)}
+        known = {N("Type"), N("TU"), *map(Name, DIGEST_LISTS)}
         _need(entries.keys() <= known, "validation data that say more")
         made = entries.get(N("TU"))
         _need(made is None or _is_date(made), "a time is expected")
-        if N("TS") in entries:
-            self._judge_entry(turn, entries[N("TS")], "token", new)
         self._judge_lists(turn, entries, DIGEST_LISTS, new, owned)
 
     def _judge_lists(
@@ -329,7 +330,7 @@ class _Judge:
                     yield value.number
                     pending.append(held)
             elif isinstance(value, dict):
-                pending += [one for key, one in value.items() if key != N("TS")]
+                pending += value.values()
             elif isinstance(value, list):
                 pending += [one for one in value if not isinstance(one, Ref)]
 
@@ -396,6 +397,7 @@ class _Judge:
             assert isinstance(name, Text)
             names.add(bytes(name))
             turn.stamped.append(decode_text(name))
+            _need(FIELD_NAME.fullmatch(turn.stamped[-1]) is not None, "a field whose name says something")
             if isinstance(page := entries.get(N("P")), Ref):
                 pages.setdefault(page.number, []).append(reference)
         for reference in before:
@@ -546,6 +548,8 @@ def same(was: Value, now: Value) -> bool:
     numbers = (int, Decimal)
     if isinstance(was, bool) or isinstance(now, bool):
         return was is now
+    if isinstance(was, int) and isinstance(now, int):
+        return was == now
     if isinstance(was, numbers) and isinstance(now, numbers):
         return isclose(was, now, rel_tol=CLOSE, abs_tol=CLOSE)
     if type(was) is not type(now):

@@ -17,6 +17,7 @@ from esign.pdf.revocation import Standing
 from esign.pdf.stamps import Stamp
 from esign.pdf.verification import (
     ADDED,
+    BURDENED,
     CHANGED,
     DAMAGED_ARCHIVE,
     DAMAGED_STAMP,
@@ -61,7 +62,7 @@ class Finding:
     `at`: as of when its certificate is judged, which is now where no trusted time stamp proves an earlier time;
     `fits`: it stands where its byte range says; `asked`: the sources of revocation were asked; `additions`: what
     stands behind the revision that it covers; `padded`: behind it, or behind a time stamp over the document, stands
-    something else than zeros.
+    something else than zeros; `burdened`: one of them carries more than what was signed and what proves it.
     """
 
     embedded: EmbeddedPdfSignature
@@ -75,6 +76,7 @@ class Finding:
     asked: bool
     additions: Additions | None = None
     padded: bool = False
+    burdened: bool = False
 
     @property
     def certificate(self) -> x509.Certificate:
@@ -141,6 +143,8 @@ def doubts(finding: Finding) -> list[str]:
         reasons.append(UNJUDGED_ARCHIVE)
     if finding.padded:
         reasons.append(PADDED)
+    if finding.burdened:
+        reasons.append(BURDENED)
     return [*reasons, *_of_certificate(finding)]
 
 

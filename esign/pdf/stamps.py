@@ -21,7 +21,7 @@ from esign.pdf.verification import DocumentTimestamp
 class Stamp:
     """`revision`: which one it was added in, and so covers; `whole`: unharmed, whoever made it.
 
-    `judged`: false where the program could not check it; `padded`: see `place.is_padded`.
+    `judged`: false where the program could not check it; `padded` and `burdened`: see `place`.
     """
 
     field: str
@@ -32,6 +32,7 @@ class Stamp:
     path: ValidationPath | None = None
     judged: bool = True
     padded: bool = False
+    burdened: bool = False
 
 
 def judged(embedded: Iterable[EmbeddedPdfSignature], evidence: Evidence, now: datetime) -> list[Stamp]:
@@ -70,6 +71,7 @@ def _judged(embedded: EmbeddedPdfSignature, evidence: Evidence, at: datetime) ->
             told,
             status.validation_path,
             padded=place.is_padded(embedded),
+            burdened=place.is_burdened(embedded),
         )
     except GAVE_UP:
         return replace(broken(str(embedded.field_name), embedded.signed_revision), judged=False)

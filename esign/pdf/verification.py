@@ -26,16 +26,27 @@ NOT_COMPARED = (
 TRAIL = "The audit trail in the file does not lead to the entry that the seal names."
 TOO_EARLY = "A time stamp proves that it was signed before its certificate was valid."
 UNREADABLE = "The signature is damaged and cannot be read."
+UNREADABLE_FILE = (
+    "The file is damaged, or something was added to it, so that its signatures cannot be found and checked."
+)
 MOST_SIGNATURES = 50  # of one file that are judged; each can take a pass over the whole file
 UNJUDGED = (
     "This program cannot check the signature, and says nothing about whether it is genuine; try another one."
 )
-TOO_MANY = f"The file has more than {MOST_SIGNATURES} signatures; from this one on they were not checked."
+MOST_FIELDS = 5_000  # that name signatures; they can name the same ones again and again
+TOO_MANY = (
+    f"The file has more than {MOST_SIGNATURES} signatures, or thousands of fields for them; from this one on they were"
+    " not checked."
+)
 UNCHECKED = (UNJUDGED, TOO_MANY)
 STRIPPED = "The time stamp that it was sealed with was removed from the file."
 PADDED = "Something other than zeros stands in the space left behind a signature or time stamp, and nobody signed it."
-ALTERED = (STRIPPED, PADDED)
-AGAINST = (CHANGED, MISMATCH, OUTSIDE, ADDED, TRAIL, TOO_EARLY, UNREADABLE)
+BURDENED = (
+    "Something stands in the bytes of a signature or time stamp that its signer did not sign and that proves"
+    " nothing."
+)
+UNSIGNED = (PADDED, BURDENED)  # whether it was there from the start cannot be told
+AGAINST = (CHANGED, MISMATCH, OUTSIDE, ADDED, TRAIL, TOO_EARLY, UNREADABLE, UNREADABLE_FILE)
 DAMAGED_STAMP = "Its time stamp is damaged, and proves no time."
 DAMAGED_ARCHIVE = "A time stamp over the whole document is damaged."
 UNJUDGED_ARCHIVE = "This program cannot check a time stamp over the whole document; it proves no time here."
@@ -136,7 +147,8 @@ class AuditHead(TypedDict):
 
 
 class Verification(TypedDict):
-    """`unchanged`: the file ends where it was signed, and every signed byte of it is as it was."""
+    """`unchanged`: the file ends where it was signed, every signed byte of it is as it was, and nothing in it is known
+    to be neither signed nor proof."""
 
     result: Result
     summary: str
@@ -151,9 +163,10 @@ class Verification(TypedDict):
 
 
 def is_unchanged(signatures: Sequence[Signature]) -> bool:
-    """Return whether a signature covers the file to the last byte and holds, and none speaks of a change."""
+    """Return whether a signature covers the file to the last byte and holds, and nothing speaks of a change."""
     whole = any(one["coverage"] == "entire_file" and one["intact"] and one["valid"] for one in signatures)
-    return whole and not any(reason in AGAINST for one in signatures for reason in one["reasons"])
+    changed = (*AGAINST, *UNSIGNED, STRIPPED)
+    return whole and not any(reason in changed for one in signatures for reason in one["reasons"])
 
 
 def summarise(result: Result, signatures: Sequence[Signature]) -> str:

@@ -18,7 +18,15 @@ from esign.core.instant import Instant, to_datetime
 from esign.pdf.evidence import BROKEN, GAVE_UP
 from esign.pdf.judge import Case, Judged, judgements, unjudged, unreadable
 from esign.pdf.stamps import Stamp
-from esign.pdf.verification import UNJUDGED, AuditHead, Result, Verification, is_unchanged, summarise
+from esign.pdf.verification import (
+    UNJUDGED,
+    UNREADABLE_FILE,
+    AuditHead,
+    Result,
+    Verification,
+    is_unchanged,
+    summarise,
+)
 
 LOCKED = "The file is encrypted and cannot be opened here; check its signatures in a PDF reader that has the password."
 WORST: tuple[Result, ...] = ("invalid", "indeterminate", "valid")
@@ -31,7 +39,7 @@ def _all(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
     except GAVE_UP:
         return ([unjudged("", UNJUDGED)] if b"/ByteRange" in file else []), []
     except BROKEN:
-        return ([unreadable("")] if b"/ByteRange" in file else []), []
+        return ([unreadable("", UNREADABLE_FILE)] if b"/ByteRange" in file else []), []
 
 
 def _pages(file: bytes) -> int:

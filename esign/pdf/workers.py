@@ -15,7 +15,7 @@ from esign.core.errors import CATALOGUE, Detail, Problem
 from esign.core.instant import Instant
 from esign.pdf import frames
 from esign.pdf.failures import Failures
-from esign.pdf.inspection import TOO_COMPLEX, TOO_LONG, Blanks, Inspection, Letters, Limits, Picture
+from esign.pdf.inspection import NOT_CHECKED, TOO_COMPLEX, Blanks, Inspection, Letters, Limits, Picture
 from esign.pdf.order import Drawn, Sealed, SealOrder
 from esign.pdf.queue import Queue
 from esign.pdf.turn import CALLER, CPU_SECONDS, DROPPED, Kind, Turn
@@ -264,7 +264,7 @@ class Workers:
         try:
             return await self.ask_for(task, kind, given, turn=turn, name=f"{task} {await sha256_of(content)}")
         except WorkerFailed as failure:
-            raise Problem("invalid_file", TOO_LONG if task == "verify" else TOO_COMPLEX) from failure
+            raise Problem("invalid_file", NOT_CHECKED if task == "verify" else TOO_COMPLEX) from failure
 
     async def _work(self, task: str, kind: Any, job: list[bytes], turn: Turn) -> Any:
         child: _Child | None = None

@@ -217,7 +217,11 @@ def without_store(catalog: bytes) -> bytes:
 
 
 def stamped_like_dss(
-    file: bytes, look: bytes | None = None, rectangle: bytes = b"[0.0 0.0 0.0 0.0]", more: bytes = b""
+    file: bytes,
+    look: bytes | None = None,
+    rectangle: bytes = b"[0.0 0.0 0.0 0.0]",
+    more: bytes = b"",
+    name: bytes | None = None,
 ) -> bytes:
     """A document time stamp as PDFBox writes it for EU DSS: its invisible field has an appearance, an empty one."""
     known = facts(file)
@@ -239,7 +243,7 @@ def stamped_like_dss(
     head, _, rest = known.form_body.partition(b"/Fields [")
     inside, _, tail = rest.partition(b"]")
     form = head + b"/Fields [%s %d 0 R]" % (inside, first) + tail
-    name = b"Signature%d" % (file.count(b"/DocTimeStamp") + 1)
+    name = name if name is not None else b"Signature%d" % (file.count(b"/DocTimeStamp") + 1)
     place = b"<" + b"0" * DIGITS + b">"
     objects = {
         first: b"<<\n/FT /Sig\n/Type /Annot\n/Subtype /Widget\n/F 132\n/T (%s)\n"
@@ -483,3 +487,53 @@ def seen_stamps(file: bytes) -> Iterator[tuple[str, bytes]]:
     yield "a field that speaks", stamped_like_dss(file, more=b"/TU (%s)\n" % WORDS)
     yield "a field with an action", stamped_like_dss(file, more=b"/A << /S /URI /URI (http://x.test) >>\n")
     yield "a look with more", stamped_like_dss(file, look=a_stream(b"", b"/BBox [0 0 0 0] /Hidden (x) "))
+    for name in (WORDS, b"Signature " + WORDS, b"Timestamp" * 9, b"Signature1\\n2", b""):
+        yield f"a field called {name!r}", stamped_like_dss(file, name=name)
+        yield f"a tooltip {name!r}", stamped_like_dss(file, name=name, more=b"/TU (%s)\n" % name)
+
+
+# ---------- attacks: words in proof ----------
+
+
+def spoken(file: bytes, proofs: Proofs) -> Iterator[tuple[str, bytes]]:
+    """Proof whose times, names and answers are words of a forger, or that proves nothing."""
+    known = facts(file)
+    store = a_store(known, proofs)
+    first = known.free + 10
+    for name, entry in {
+        "producer": b"/Producer (pyHanko 9Pay9999999toEve)",
+        "producer without a number": b"/Producer (pyHanko %s)" % WORDS,
+        "time of the change": b"/ModDate (D:99999999999999)",
+        "time of no day": b"/ModDate (D:20261399)",
+    }.items():
+        if known.info is not None:
+            kept = known.info_body
+            for key in (b"/Producer", b"/ModDate"):
+                if key in entry:
+                    kept = without_text(kept, key)
+            yield f"{name} of words", revision(known, store | {known.info: within(kept, entry)})
+    made = store[first + 3]
+    yield "time of proof", revision(known, store | {first + 3: made.replace(b"D:20261121", b"D:99999999")})
+    token = made.replace(b"/TU ", b"/TS %d 0 R /TU " % (first + 4))
+    yield "a token over nothing", revision(known, store | {first + 3: token, first + 4: a_stream(a_token())})
+    refusal = b"\x30\x03\x0a\x01\x06"  # an OCSP response: unauthorized
+    yield "an answer that answers nothing", revision(known, store | {first + 2: a_stream(refusal)})
+    for name, body in {
+        "a number of three parts": known.page_body.replace(b"595", b"5.9.5"),
+        "a number like it": known.page_body.replace(b"595", b"595.004"),
+        "two signs": known.page_body.replace(b"595", b"--595"),
+    }.items():
+        yield name, revision(known, store | {known.page: body})
+
+
+def without_text(dictionary: bytes, key: bytes) -> bytes:
+    """The dictionary without an entry that is a plain string."""
+    head, found, rest = dictionary.partition(key)
+    return head + rest[rest.index(b")") + 1 :] if found else dictionary
+
+
+def a_token() -> bytes:
+    """A time stamp over something that has to do with no file."""
+    token = asyncio.run(a_stamper().async_timestamp(hashlib.sha256(b"nothing").digest(), "sha256"))
+    made: bytes = token.dump()
+    return made

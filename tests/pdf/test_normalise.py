@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 import pikepdf
 import pypdfium2
+import pypdfium2.raw as pdfium
 import pytest
 from pikepdf import Array, Dictionary, Name, Object, Pdf, Stream, String
 from PIL import Image, ImageChops
@@ -324,6 +325,40 @@ def test_an_empty_signature_field_is_no_hindrance() -> None:
     pdf = blank()
     field(pdf, FT=Name.Sig, V=None)
     assert normalised(pdf)[1] == {"form fields"}
+
+
+def on_screen_and_on_paper(file: bytes) -> tuple[bytes, bytes]:
+    """A page as pdfium draws it, and as it prints it."""
+    document = pypdfium2.PdfDocument(file)
+    seen = [bytes(document[0].render(extra_flags=flags).buffer) for flags in (0, pdfium.FPDF_PRINTING)]
+    document.close()
+    return seen[0], seen[1]
+
+
+@pytest.mark.parametrize("listed", [True, False, None], ids=["listed", "unlisted", "without a list"])
+@pytest.mark.parametrize("direct", [True, False], ids=["direct", "indirect"])
+@pytest.mark.parametrize("form", [True, False], ids=["form", "marked content"])
+def test_a_layer_is_on_paper_what_it_is_on_screen(listed: bool | None, direct: bool, form: bool) -> None:
+    pdf = blank()
+    usage = Dictionary(Print=Dictionary(PrintState=Name.ON), View=Dictionary(ViewState=Name.OFF))
+    made_layer = Dictionary(Type=Name.OCG, Name=String("a"), Usage=usage)
+    layer = made_layer if direct else pdf.make_indirect(made_layer)
+    page = pdf.pages[0].obj
+    if form:
+        box = Array([0, 0, 999, 999])
+        held = pdf.make_stream(made.SQUARE, Type=Name.XObject, Subtype=Name.Form, BBox=box, OC=layer)
+        page.Resources.XObject = Dictionary(X=held)
+        page.Contents = pdf.make_stream(b"/X Do")
+    else:
+        page.Resources.Properties = Dictionary(L=layer)
+        page.Contents = pdf.make_stream(b"/OC /L BDC " + made.SQUARE + b"EMC")
+    if listed is not None:
+        pdf.Root.OCProperties = Dictionary(OCGs=Array([layer] if listed else []), D=Dictionary())
+    screen, paper = on_screen_and_on_paper(written(pdf))
+    assert screen != paper, "it is one"
+    file, removed = normalised(pdf)
+    screen, paper = on_screen_and_on_paper(file)
+    assert screen == paper and removed == {"layer states"}
 
 
 def test_layers_have_one_state_that_cannot_change() -> None:

@@ -32,6 +32,7 @@ from tests.pdf.tails import (
     hidden,
     revision,
     seen_stamps,
+    spoken,
     stamped_like_dss,
     touched,
 )
@@ -162,6 +163,7 @@ def attacks(name: str) -> Iterator[tuple[str, bytes]]:
     yield from hidden(base(name), PROOFS)
     yield from touched(base(name), PROOFS)
     yield from seen_stamps(base(name))
+    yield from spoken(base(name), PROOFS)
 
 
 @pytest.mark.parametrize("name", ATTACKED)

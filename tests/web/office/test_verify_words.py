@@ -8,6 +8,7 @@ from esign.core.instant import parse
 from esign.pdf.verification import (
     ADDED,
     AGAINST,
+    BURDENED,
     CHANGED,
     MISMATCH,
     OUTSIDE,
@@ -18,6 +19,7 @@ from esign.pdf.verification import (
     TRAIL,
     UNJUDGED,
     UNREADABLE,
+    UNREADABLE_FILE,
     Result,
     Signature,
     Verification,
@@ -121,10 +123,19 @@ def test_a_seal_whose_level_comes_from_a_time_stamp_over_the_file_does_not_deny_
 
 
 def test_a_seal_whose_time_stamp_was_taken_off_says_so_and_not_that_no_byte_changed() -> None:
-    for reason in (STRIPPED, PADDED):
-        told = said(a_signature(level="B-B", levelAsked="B-T", reasons=[reason]))
-        assert ("warn", f"Altered after it was sealed: {reason}") in told
+    for reason, lead in (
+        (STRIPPED, "Altered after it was sealed"),
+        (PADDED, "Not under the seal"),
+        (BURDENED, "Not under the seal"),
+    ):
+        beside = a_signature(level="B-B", levelAsked="B-T", reasons=[reason])
+        told = said(beside)
+        assert ("warn", f"{lead}: {reason}") in told
         assert not any("no byte of it changed" in words for _, words in told)
+        assert not is_unchanged([beside])
+        whole = judged("indeterminate", beside)
+        assert whole.title == "Sealed content unchanged, but not proved"
+        assert whole.before.startswith("The sealed content has not changed since it was sealed.")
     words = " ".join(
         words for _, words in said(a_signature(level="B-B", levelAsked="B-T", reasons=[STRIPPED]))
     )
@@ -149,6 +160,7 @@ def test_a_signature_that_was_not_checked_claims_nothing() -> None:
         (TOO_EARLY, "Not a genuine seal"),
         (TRAIL, "The audit trail in it is not genuine"),
         (UNREADABLE, "The seal is damaged"),
+        (UNREADABLE_FILE, "The file is damaged"),
     ],
 )
 def test_each_reason_against_a_seal_has_its_words(reason: str, title: str) -> None:
@@ -160,7 +172,7 @@ def test_each_reason_against_a_seal_has_its_words(reason: str, title: str) -> No
 
 
 def test_there_are_words_for_every_reason_against_a_seal() -> None:
-    assert len(AGAINST) == 7, "a new one wants its words and its row above"
+    assert len(AGAINST) == 8, "a new one wants its words and its row above"
 
 
 def test_a_doubt_of_any_other_kind_is_told_in_its_own_words() -> None:

@@ -8,6 +8,7 @@ from esign.actions import verifying
 from esign.actions.verifying import Finding
 from esign.core.errors import Problem
 from esign.core.network import network_of
+from esign.pdf.inspection import NOT_CHECKED
 from esign.store import records
 from esign.web.multipart import SentFile
 from esign.web.office.call import Call
@@ -67,6 +68,8 @@ def refusal(call: Call, problem: Problem) -> str:
     }
     if problem.code not in known:
         raise problem
+    if problem.message == NOT_CHECKED:
+        return NOT_CHECKED
     return known[problem.code]
 
 

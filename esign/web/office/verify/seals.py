@@ -9,7 +9,6 @@ from esign.core.instant import Instant, parse
 from esign.pdf.verification import (
     ADDED,
     AGAINST,
-    ALTERED,
     CHANGED,
     DAMAGED_ARCHIVE,
     DAMAGED_STAMP,
@@ -17,10 +16,13 @@ from esign.pdf.verification import (
     NOTES,
     OF_A_TEST,
     OUTSIDE,
+    STRIPPED,
     TOO_EARLY,
     TRAIL,
     UNCHECKED,
     UNREADABLE,
+    UNREADABLE_FILE,
+    UNSIGNED,
     Addition,
     DocumentTimestamp,
     Result,
@@ -64,6 +66,10 @@ AGAINST_IN_WORDS = {
     TOO_EARLY: ("Sealed too early:", "a time stamp proves that its certificate was not valid yet."),
     TRAIL: ("The audit trail in the file is not the one", "that the seal vouches for."),
     UNREADABLE: ("The seal is damaged", "and cannot be read, so it proves nothing."),
+    UNREADABLE_FILE: (
+        "The file is damaged,",
+        "or something was added to it, so that its seal cannot be found.",
+    ),
 }
 
 
@@ -155,8 +161,10 @@ def checks(signature: Signature) -> Iterator[Check]:
     for reason in reasons:
         if reason in UNCHECKED:
             yield Check("warn", "Not checked:", reason)
-        elif reason in ALTERED:
+        elif reason == STRIPPED:
             yield Check("warn", "Altered after it was sealed:", reason)
+        elif reason in UNSIGNED:
+            yield Check("warn", "Not under the seal:", reason)
         elif reason not in AGAINST_IN_WORDS and reason not in SHOWN_APART:
             yield Check("warn", "Not proved:", printable(reason))
     if signature["certificate"] is not None:
@@ -164,10 +172,12 @@ def checks(signature: Signature) -> Iterator[Check]:
 
 
 def unchanged(signature: Signature) -> Check:
-    if {*signature["reasons"]} & {*ALTERED}:
+    if STRIPPED in signature["reasons"]:
         return Check(
             "good", "Content unchanged.", "What was altered is beside the signature and shows nothing."
         )
+    if {*signature["reasons"]} & {*UNSIGNED}:
+        return Check("good", "Content unchanged.", "What nobody signed is beside the signature.")
     if signature["coverage"] == "entire_file":
         return Check("good", "Whole file covered", "by the seal, no byte of it changed and none outside it.")
     if signature["additions"]:

@@ -16,6 +16,7 @@ from esign.pdf.verification import (
     REVOKED,
     TOO_EARLY,
     TRAIL,
+    UNREADABLE_FILE,
     UNRECOGNISED,
     Signature,
     Verification,
@@ -92,6 +93,9 @@ def invalid(signature: Signature, seal: Seal) -> Verdict:
             "The audit trail in it is not genuine",
             f"It is not the one that the seal vouches for. {ASK}",
         )
+    if UNREADABLE_FILE in reasons:
+        found = "It is damaged, or something was added to it, so that its seal cannot be found"
+        return Verdict("bad", "The file is damaged", f"{found}. {ASK}")
     return Verdict(
         "bad", "The seal is damaged", f"Whether the content was changed as well cannot be told. {ASK}"
     )
@@ -136,12 +140,17 @@ def untouched(signatures: Sequence[Signature]) -> str:
     """Return how a sentence begins: a file is called unchanged only where nothing was added to it."""
     if is_unchanged(signatures):
         return "The file has not changed"
-    return "What was sealed has not changed, and only proof was added"
+    if any(signature["additions"] for signature in signatures):
+        return "What was sealed has not changed, and only proof was added"
+    return "The sealed content has not changed"
 
 
 def lead(signatures: Sequence[Signature]) -> str:
     """Return how a title begins."""
-    return "Unchanged" if is_unchanged(signatures) else "Only proof added"
+    if is_unchanged(signatures):
+        return "Unchanged"
+    added_only = any(signature["additions"] for signature in signatures)
+    return "Only proof added" if added_only else "Sealed content unchanged"
 
 
 def on(seal: Seal) -> str:
