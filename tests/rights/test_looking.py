@@ -16,7 +16,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PAGES = [line for line in TABLE if line.method == "GET"]
 PREFETCH = {"Accept": "text/html", "Purpose": "prefetch", "Sec-Purpose": "prefetch"}
-# That a file was served is an entry of its trail (contract 3.2); what was found on pages is kept, not to be sought again.
+# That a file was served is an entry of its trail (contract 3.2). What was found on pages is kept for the next look.
 SERVED = {"GET /documents/{id}/files/{variant}": {"audit", "audit_head"}}
 KEPT = {"page_view"}
 
