@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from esign.core.errors import Problem
+from esign.store.failures import is_storage
 from esign.web.answer import JSON, Answer, pairs
 from esign.web.security import API_HEADERS
 
@@ -42,13 +43,19 @@ def headers(problem: Problem) -> Iterator[tuple[str, str]]:
 
 
 def unexpected(error: Exception, request_id: str) -> Answer:
-    """What nobody foresaw: the log gets the traceback, the caller only the request id."""
+    """What nobody foresaw: the log gets the cause, the caller only the request id."""
     log_unexpected(error, request_id)
     return answer(Problem("internal_error"), request_id)
 
 
 def log_unexpected(error: Exception, request_id: str) -> None:
-    log.error("request %s failed", request_id, exc_info=error)
+    """Log what the disk or the database refused in a sentence, and what nobody foresaw with its traceback."""
+    if is_storage(error):
+        log.error(
+            "request %s failed: %s; check the disk and, with esign check, the database", request_id, error
+        )
+    else:
+        log.error("request %s failed", request_id, exc_info=error)
 
 
 def as_json(scope: Scope, problem: Problem) -> Response:

@@ -1,3 +1,7 @@
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -73,3 +77,19 @@ def test_details_and_state_are_told_when_there_are_any() -> None:
     assert errors.answer(full, "req_1").body.endswith(
         b'"details":[{"path":"/a","message":"A.","rule":"required"}],"currentStatus":"draft"}}'
     )
+
+
+def test_what_the_database_cannot_read_is_logged_in_a_sentence_and_a_mistake_with_its_traceback(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "damaged.db").write_bytes(b"\xff" * 8192)
+    with (
+        closing(sqlite3.connect(tmp_path / "damaged.db")) as damaged,
+        pytest.raises(sqlite3.DatabaseError) as refused,
+    ):
+        damaged.execute("SELECT 1 FROM sqlite_master")
+    errors.log_unexpected(refused.value, "req_1")
+    errors.log_unexpected(RuntimeError("nobody foresaw this"), "req_2")
+    told, mistake = caplog.records
+    assert "req_1" in told.message and "esign check" in told.message and not told.exc_info
+    assert mistake.exc_info
