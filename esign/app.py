@@ -53,7 +53,7 @@ from esign.web.office.routes import routes as office_routes
 from esign.web.origin import Proxies
 from esign.web.pages import Pages
 from esign.web.pipeline import Api
-from esign.web.ratelimit import UPLOADS_PER_ORGANISATION, Uploads
+from esign.web.ratelimit import UPLOADS_PER_ORGANISATION, UPLOADS_SPARE, Uploads
 from esign.web.server import Front, Running, running, until_signal
 from esign.web.signing import handoff, renewal, sheet
 from esign.web.signing import routes as signing_routes
@@ -165,7 +165,7 @@ class App:
         body = runtime.config.limits.body_mib * 2**20
         self.front = Front(proxies=proxies, message_bytes=2 * body)
         self._runtime = runtime
-        uploads = Uploads(per_group=UPLOADS_PER_ORGANISATION)
+        uploads = Uploads(per_group=UPLOADS_PER_ORGANISATION, spare=UPLOADS_SPARE)
         self._api = Api(runtime, ENDPOINTS, uploads)
         pages = Pages.load()
         faults = Faults(pages, Library.load())

@@ -19,6 +19,7 @@ log = logging.getLogger("esign.jobs")
 
 SWEEP_SECONDS = 5.0
 LAST_SECONDS = 3.0
+SEALS_OF_ONE = 2  # seals of one organisation at once; one more may be of another
 UNEXPECTED: tuple[Millis, ...] = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR)
 
 
@@ -39,7 +40,7 @@ class Kind:
 
 async def choose_seals(runtime: Runtime, now: Instant, room: int) -> list[int]:
     """Return the ids of due seals, in turns between organisations."""
-    return await outbox.find_due_seals(runtime.db, now, room)
+    return await outbox.find_due_seals(runtime.db, now, room, SEALS_OF_ONE)
 
 
 async def always(runtime: Runtime, tx: Transaction, now: Instant) -> bool:
@@ -47,7 +48,7 @@ async def always(runtime: Runtime, tx: Transaction, now: Instant) -> bool:
 
 
 KINDS = (
-    Kind("seal", sealing.seal, at_once=2, lease=5 * MINUTE, choose=choose_seals, may=always),
+    Kind("seal", sealing.seal, at_once=SEALS_OF_ONE + 1, lease=5 * MINUTE, choose=choose_seals, may=always),
     Kind(
         "mail",
         mailing.deliver,

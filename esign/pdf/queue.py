@@ -7,12 +7,14 @@ holds none. The system shares the processors between them, so that nobody waits 
   of them one; strangers never hold a spare one. So seals, uploads and signers' pages find a worker whatever they send.
 - A job of a party that holds no worker moves up by one kind each time it was overtaken `OVERTAKEN` times, and takes a
   spare worker too once it can move up no further: nobody waits for ever.
-- What waits is bounded for each party, for each organisation, for strangers and in all. Seals are not refused: the
-  outbox bounds them.
+- What waits is bounded for each party, for each organisation, for strangers and in all. Where all is full, the newest
+  job of the organisation that has most waiting makes room for one that has fewer. Seals are not refused: the outbox
+  bounds them.
 """
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -113,10 +115,22 @@ class Queue:
         elif len(of_tenant) >= WAITING_OF_TENANT:
             raise Problem("rate_limited", TOO_MANY, retry_after=self.advice)
         else:
-            full = len(waiting) >= WAITING
+            full = len(waiting) >= WAITING and not self._make_room(len(of_tenant))
         if full:
             self._refused_at = asyncio.get_running_loop().time()
             raise Problem("unavailable", FULL, retry_after=self.advice)
+
+    def _make_room(self, own: int) -> bool:
+        """Turn away the newest job of whoever has most waiting, unless that is hardly more than one's `own`."""
+        waiting = [entry for entry in self._waiting if entry.turn.kind is not Kind.SEAL]
+        tenant, most = Counter(entry.turn.tenant for entry in waiting).most_common(1)[0]
+        if most <= own + 1:
+            return False
+        newest = max((e for e in waiting if e.turn.tenant == tenant), key=lambda entry: entry.number)
+        self._waiting.remove(newest)
+        if not newest.granted.done():  # its caller may have been cancelled, and leaves in a moment
+            newest.granted.set_exception(Problem("unavailable", FULL, retry_after=self.advice))
+        return True
 
     async def _grant(self, entry: Entry) -> None:
         try:
@@ -128,7 +142,8 @@ class Queue:
 
     def _leave(self, entry: Entry) -> None:
         if entry.began is None:
-            self._waiting.remove(entry)
+            if entry in self._waiting:  # it may have made room for another
+                self._waiting.remove(entry)
         else:
             seconds = asyncio.get_running_loop().time() - entry.began
             self._running.remove(entry)
@@ -140,7 +155,7 @@ class Queue:
             (entry.turn.party, self._parties(entry.turn.tenant)),
         ):
             if name not in present:
-                del self._spent[name]
+                self._spent.pop(name, None)
         self._dispatch()
 
     def _dispatch(self) -> None:

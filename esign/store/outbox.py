@@ -241,10 +241,11 @@ SEAL_LANES = """
 """
 
 
-async def find_due_seals(reader: Reader, now: Instant, limit: int) -> list[int]:
+async def find_due_seals(reader: Reader, now: Instant, limit: int, most: int | None = None) -> list[int]:
     """Return the ids of due seals, in turns between organisations.
 
-    Those with the fewest seals under way come first, so that many of one organisation hold up no other.
+    Those with the fewest seals under way come first, and nobody has more than `most`, so that many of one organisation
+    hold up no other, however long each takes.
     """
     under_way = Counter(
         row["organisation_id"]
@@ -271,7 +272,8 @@ async def find_due_seals(reader: Reader, now: Instant, limit: int) -> list[int]:
     for row in rows:
         turns.append((under_way[row["organisation_id"]], row["id"]))
         under_way[row["organisation_id"]] += 1
-    return [job_id for _, job_id in sorted(turns, key=lambda turn: turn[0])[:limit]]
+    fitting = [turn for turn in turns if most is None or turn[0] < most]
+    return [job_id for _, job_id in sorted(fitting, key=lambda turn: turn[0])[:limit]]
 
 
 async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot: str) -> Job | None:

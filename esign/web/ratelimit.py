@@ -17,6 +17,7 @@ LARGE = 2**20
 UPLOADS = 8
 UPLOADS_PER_KEY = 4
 UPLOADS_PER_ORGANISATION = 6
+UPLOADS_SPARE = 4  # beyond all of them, one for each organisation that holds none
 UPLOADS_OF_STRANGERS = 4  # beside the others, one for each network
 PATIENCE = 10.0
 TOO_SLOW = "The body came too slowly while others were waiting to send theirs; send it again."
@@ -130,7 +131,8 @@ def too_many(standing: Standing) -> Problem:
 class Uploads:
     """Places for large bodies in memory: a few for each key, not many in all (reliability.md 6.5).
 
-    All keys of one group, which is an organisation, leave some places to others. Where nothing is free, an upload that
+    All keys of one group, which is an organisation, leave some places to others, and a group that holds none may take
+    one of `spare` places beyond `in_all`. Where nothing is free, an upload that
     has held its place for a while and comes slowly makes room: its client is told to send it again.
     """
 
@@ -141,10 +143,12 @@ class Uploads:
         patience: float = PATIENCE,
         per_group: int | None = None,
         slow: Slow = SLOW,
+        spare: int = 0,
     ) -> None:
         self._per_key = per_key
         self._per_group = in_all if per_group is None else per_group
         self._in_all = in_all
+        self._spare = spare
         self._patience = patience
         self._slow = slow
         self._held: list[Place] = []
@@ -181,9 +185,9 @@ class Uploads:
                 self._waiting.remove((place, turn))
 
     def admit(self) -> None:
-        """Give what is free to who waits: first whose key holds the fewest places, then who came first."""
+        """Give what is free to who waits: first whose group, then whose key holds the fewest, then who came first."""
         while fitting := [entry for entry in self._waiting if self._fits(entry[0])]:
-            entry = min(fitting, key=lambda entry: self._of_key(entry[0]))
+            entry = min(fitting, key=lambda entry: (self._of_group(entry[0]), self._of_key(entry[0])))
             self._waiting.remove(entry)
             self._held.append(entry[0])
             entry[0].taken_at = asyncio.get_running_loop().time()
@@ -196,12 +200,15 @@ class Uploads:
             self.admit()
 
     def _fits(self, place: "Place") -> bool:
-        of_group = sum(other.group == place.group for other in self._held)
+        of_group = self._of_group(place)
         return (
-            len(self._held) < self._in_all
+            len(self._held) < self._in_all + self._spare * (of_group == 0)
             and of_group < self._per_group
             and self._of_key(place) < self._per_key
         )
+
+    def _of_group(self, place: "Place") -> int:
+        return sum(other.group == place.group for other in self._held)
 
     def _of_key(self, place: "Place") -> int:
         return sum((other.key, other.group) == (place.key, place.group) for other in self._held)

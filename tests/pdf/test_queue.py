@@ -251,6 +251,9 @@ async def test_what_waits_for_one_organisation_for_strangers_and_in_all_is_bound
                 pass
         for n in range(WAITING - len(line.queue.waiting)):
             await line.ask(f"other {n}", Kind.UPLOAD, f"organisation {n}")
+        for n in range(WAITING_OF_TENANT + WAITING_OF_STRANGERS - 2):  # all who have more than one make room
+            await line.ask(f"more {n}", Kind.UPLOAD, f"one more {n}")
+            assert len(line.queue.waiting) == WAITING
         with pytest.raises(Problem) as refused:
             async with line.queue.place(Turn(Kind.UPLOAD, "late", "late")):
                 pass
@@ -270,3 +273,37 @@ async def test_who_has_waited_long_enough_is_told_to_come_again_but_a_seal_waits
         assert refused.value.code == "unavailable" and refused.value.retry_after
         assert line.queue.is_saturated
         assert [turn.kind for turn in line.queue.waiting] == [Kind.SEAL]
+
+
+async def test_organisations_that_fill_the_queue_make_room_for_one_that_has_nothing_in_it() -> None:
+    """Each stays below its own bound, and all of them together reach that of the queue."""
+    async with a_line() as line:
+        await fill(line)
+        tenants = -(-WAITING // WAITING_OF_TENANT)
+        for n in range(WAITING):
+            await line.ask(f"{n}", Kind.UPLOAD, f"hostile {n % tenants}", str(n))
+        assert len(line.queue.waiting) == WAITING
+        for kind in (Kind.ACT, Kind.UPLOAD, Kind.PREVIEW):
+            await line.ask(f"honest {kind.name}", kind, "honest", "honest")
+            assert line.queue.waiting[-1].tenant == "honest"
+            assert len(line.queue.waiting) == WAITING
+        turned_away = [task for task in line.tasks.values() if task.done()]
+        assert len(turned_away) == 3
+        for task in turned_away:
+            with pytest.raises(Problem) as refused:
+                task.result()
+            assert refused.value.code == "unavailable" and refused.value.retry_after
+        await line.finish("busy 0")
+        assert line.begun[-1] == "honest ACT"
+
+
+async def test_who_is_cancelled_at_the_moment_of_making_room_leaves_nothing_behind() -> None:
+    async with a_line() as line:
+        await fill(line)
+        tenants = -(-WAITING // WAITING_OF_TENANT)
+        for n in range(WAITING):
+            await line.ask(f"{n}", Kind.UPLOAD, f"hostile {n % tenants}", str(n))
+        for n in range(WAITING):
+            line.tasks[str(n)].cancel()
+        await line.ask("honest", Kind.UPLOAD, "honest")
+        assert [turn.tenant for turn in line.queue.waiting] == ["honest"]

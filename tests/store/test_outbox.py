@@ -290,6 +290,8 @@ async def test_seals_are_due_in_turns_between_organisations(db: Database) -> Non
         "who has two under way comes after the others"
     )
     assert await outbox.find_due_seals(db, later, 20) == [21, 22, *range(3, 21)]
+    assert await outbox.find_due_seals(db, later, 20, 2) == [21, 22], "no more than two at once"
+    assert await outbox.find_due_seals(db, later, 20, 3) == [21, 22, 3]
 
 
 async def test_a_seal_that_is_queued_belongs_to_the_organisation_of_its_document(

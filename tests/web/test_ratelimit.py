@@ -1,4 +1,5 @@
 import asyncio
+from contextlib import AsyncExitStack
 
 import pytest
 
@@ -101,3 +102,19 @@ def test_addresses_of_one_64_count_as_one_and_those_of_a_48_as_ten() -> None:
     ]
     assert not counted(windows, "192.0.2.2")
     assert windows.count_address("off", "192.0.2.2") is None
+
+
+async def test_groups_that_hold_every_place_leave_one_to_a_group_that_holds_none() -> None:
+    """Two that keep to their own bounds, and one that comes after them."""
+    uploads = Uploads(per_key=4, in_all=8, patience=0.01, per_group=6, spare=2)
+    async with AsyncExitStack() as stack:
+        for n in range(8):
+            await (await stack.enter_async_context(uploads.place(f"key {n}", f"hostile {n // 6}"))).take()
+        for n in range(2):
+            with pytest.raises(Problem):
+                await (await stack.enter_async_context(uploads.place("another", f"hostile {n}"))).take()
+        await (await stack.enter_async_context(uploads.place("honest", "honest"))).take()
+        with pytest.raises(Problem):
+            await (await stack.enter_async_context(uploads.place("honest", "honest"))).take()
+        assert uploads.held == 9
+    assert uploads.held == 0
