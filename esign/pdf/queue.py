@@ -156,7 +156,7 @@ class Queue:
                 chosen.granted.set_result(None)
 
     def _standing(self, entry: Entry) -> tuple[float, ...]:
-        """Return what jobs are ordered by, least first: kind, then workers that the party holds, then how much it used."""
+        """Return the place of a job, least first: its kind, then who holds the fewest workers and used them least."""
         turn = entry.turn
         of_tenant = [other.turn for other in self._running if other.turn.tenant == turn.tenant]
         of_party = sum(other.party == turn.party for other in of_tenant)
