@@ -75,7 +75,7 @@ class SystemLookup:
 
 
 def is_literal(host: str) -> bool:
-    """Whether it is an address already."""
+    """Return whether it is an address already."""
     try:
         ip_address(host)
     except ValueError:

@@ -93,7 +93,7 @@ async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Or
 
 
 def about_key(key: ApiKey) -> dict[str, Any]:
-    """What entries about an API key say of it."""
+    """Return what entries about an API key say of it."""
     return {
         "keyId": key.id,
         "mode": key.mode.value,

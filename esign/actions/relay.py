@@ -78,7 +78,7 @@ def name_cause(stop: Stop) -> str:
 
 
 async def claim(runtime: Runtime, tx: Transaction, now: Instant) -> bool:
-    """Whether a mail may be tried now; with the breaker open this takes its probe."""
+    """Return whether a mail may be tried now; with the breaker open this takes its probe."""
     stop = await relay.find_stop(tx)
     return stop is None or await relay.take_probe(tx, now, now + PROBED[stop.cause])
 

@@ -68,7 +68,7 @@ async def note(db: Database, clock: GuardedClock, record: ClockRecord | None) ->
 
 
 def is_due(at: Instant, record: ClockRecord) -> bool:
-    """Whether the mark is to be written again."""
+    """Return whether the mark is to be written again."""
     settles = record.doubt_since is not None or record.confirmed is not None
     return settles or abs(at - record.mark.at) >= MARK_EVERY
 
@@ -80,7 +80,7 @@ def is_news(doubt: Doubt, record: ClockRecord | None) -> bool:
 
 
 def is_confirmed(record: ClockRecord, wall: Instant) -> bool:
-    """Whether an operator has said that this wall clock, and not another one, is right."""
+    """Return whether an operator has said that this wall clock, and not another one, is right."""
     return record.confirmed is not None and abs(wall - record.confirmed) < RECENT
 
 
@@ -152,7 +152,7 @@ async def pull_in(runtime: Runtime) -> int:
 
 
 def describe(doubt: Doubt) -> str:
-    """What an operator reads in the log."""
+    """Return what an operator reads in the log."""
     return (
         f"the clock of this machine {jump(doubt)}, counted from {rfc3339(doubt.since)}. Until it comes back, stays as"
         " it is for ten minutes, or is confirmed (esign clock confirm), nothing expires, nobody is reminded and"
@@ -170,7 +170,7 @@ def describe_jump(ahead: Millis) -> str:
 
 
 def span(millis: Millis) -> str:
-    """A length of time in the largest unit of which there are two."""
+    """Return a length of time in the largest unit of which there are two."""
     for unit, name in ((DAY, "days"), (HOUR, "hours"), (MINUTE, "minutes")):
         if millis >= 2 * unit:
             return f"{millis // unit} {name}"

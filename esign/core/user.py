@@ -74,7 +74,7 @@ class Session:
         return self.proved_at - MINUTE <= now < self.proved_at + FRESH
 
     def is_confirmed(self, now: Instant) -> bool:
-        """Whether a code of the second factor was given a moment ago, apart from the sign-in."""
+        """Return whether a code of the second factor was given a moment ago, apart from the sign-in."""
         return self.factor_at is not None and self.factor_at - MINUTE <= now < self.factor_at + FRESH
 
 

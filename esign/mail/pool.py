@@ -97,7 +97,7 @@ class Pool:
         return connection
 
     async def _can_do_without(self, failure: RelayFailure) -> bool:
-        """Whether other connections work, once those that are being opened have succeeded or failed too."""
+        """Return whether other connections work, once those that are being opened have succeeded or failed too."""
         if not isinstance(failure, AuthenticationFailure):
             async with self._changed:
                 await self._changed.wait_for(lambda: self._lent or self._idle or not self._undecided)
@@ -156,7 +156,7 @@ class Pool:
             connection.client.close()
 
     def _find_idle(self, lane: str) -> Connection | None:
-        """The connection used last: the server is least likely to have closed it."""
+        """Return the connection used last: the server is least likely to have closed it."""
         while self._idle and self._may(lane):
             connection = self._idle.pop()
             if connection.client.is_connected:

@@ -34,7 +34,7 @@ class Resolver:
 
         try:
             async with asyncio.timeout(ALL_OF_IT):
-                found = await self._opened().getaddrinfo(host, type=socket.SOCK_STREAM)
+                found = await self._open_channel().getaddrinfo(host, type=socket.SOCK_STREAM)
         except aiodns.error.DNSError as error:
             is_told = error.args[0] in (aiodns.error.ARES_ENOTFOUND, aiodns.error.ARES_ENODATA)
             raise (OSError if is_told else Unanswered)(f"{host}: {error.args[-1]}") from error
@@ -47,7 +47,8 @@ class Resolver:
             await self._channel.close()
             self._channel = None
 
-    def _opened(self) -> "aiodns.DNSResolver":
+    def _open_channel(self) -> "aiodns.DNSResolver":
+        """Return the channel to the name servers, opened at the first use."""
         import aiodns
 
         if self._channel is None:

@@ -57,7 +57,7 @@ def _page_alike(was: pypdfium2.PdfDocument, now: pypdfium2.PdfDocument, index: i
 
 
 def _text(page: pypdfium2.PdfPage) -> bytes:
-    """The text of a page as pdfium copies it out, in UTF-16."""
+    """Return the text of a page as pdfium copies it out, in UTF-16."""
     text = page.get_textpage()
     try:
         count = pdfium.FPDFText_CountChars(text)

@@ -171,7 +171,7 @@ class Queue:
                 chosen.granted.set_result(None)
 
     def _standing(self, entry: Entry) -> tuple[float, ...]:
-        """What is least goes first: the kind, then who holds the fewest workers and has used them least."""
+        """Return the place of a job, least first: its kind, then who holds the fewest workers and used them least."""
         turn = entry.turn
         of_tenant = [other.turn for other in self._running if other.turn.tenant == turn.tenant]
         of_party = sum(other.party == turn.party for other in of_tenant)
@@ -185,7 +185,7 @@ class Queue:
         )
 
     def _may_run(self, entry: Entry) -> bool:
-        """Whether a worker is free that this job may have."""
+        """Return whether a worker is free that this job may have."""
         turn, taken = entry.turn, len(self._running)
         if not self._has_room(turn) or taken >= self._size + SPARE:
             return False
@@ -196,7 +196,7 @@ class Queue:
         return taken == self._size or all(other.turn.tenant != turn.tenant for other in self._running)
 
     def _has_room(self, turn: Turn) -> bool:
-        """Whether so many previews of an organisation, or files of strangers, may be at work."""
+        """Return whether so many previews of an organisation, or files of strangers, may be at work."""
         if turn.kind not in (Kind.PREVIEW, Kind.STRANGER):
             return True
         alike = [
@@ -207,7 +207,7 @@ class Queue:
         return len(alike) < max(1, self._size - 1) and all(other.party != turn.party for other in alike)
 
     def _is_held_up(self, turn: Turn) -> bool:
-        """Whether others are the reason why it waits, and not what its own party has at work."""
+        """Return whether others are the reason why it waits, and not what its own party has at work."""
         return self._has_room(turn) and not self._holds(turn)
 
     def _holds(self, turn: Turn) -> bool:

@@ -53,7 +53,7 @@ class DamageLog:
         )
 
     def forget(self, table: str, key: object) -> None:
-        """It could be read, or worked with, again."""
+        """Take an entry off the list: it could be read, or worked with, again."""
         self._found.pop((table, str(key)), None)
 
     def entries(self) -> list[tuple[str, str, str]]:

@@ -47,7 +47,7 @@ async def read_all(db: Database) -> int:
 
 
 async def pages(db: Database, select: str, table: str) -> AsyncIterator[list[Row]]:
-    """The rows of a table, some at a time, in the order in which they were written."""
+    """Yield the rows of a table, some at a time, in the order in which they were written."""
     place = -(2**62)
     sql = f"{select} WHERE {table}.rowid > :place ORDER BY {table}.rowid LIMIT {PAGE}"
     while rows := await db.all(sql, place=place):

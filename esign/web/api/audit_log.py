@@ -20,13 +20,14 @@ from esign.web.schema import Line, Reply, Timestamp, refusal
 FOREVER = 2**62
 
 
-def known(name: str) -> str:
+def check_type(name: str) -> str:
+    """Return the type as it was given; refuse one that no entry has."""
     if name not in ACTS:
         raise refusal("enum", f"There is no act “{name[:40]}”.")
     return name
 
 
-ActType = Annotated[str, AfterValidator(known), WithJsonSchema({"type": "string", "enum": list(ACTS)})]
+ActType = Annotated[str, AfterValidator(check_type), WithJsonSchema({"type": "string", "enum": list(ACTS)})]
 
 
 class AuditLogQuery(Paging):

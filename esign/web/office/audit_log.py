@@ -40,7 +40,7 @@ class Row:
 
 
 async def show(call: Call) -> Response:
-    """A page of the log, newest first, narrowed by what the address asks for."""
+    """Show a page of the log, newest first, narrowed by what the address asks for."""
     query = call.request.query_params
     given = {name: query[name] for name in FILTERS if query.get(name)}
     if given.get("type") not in ACTS:

@@ -46,7 +46,7 @@ class Tries:
         self._waiting: Counter[Key] = Counter()
 
     def count(self, kind: str, account: str, ip: str | None, device: str | None = None) -> None:
-        """One more try; raises `rate_limited` where there were too many, without counting this one."""
+        """Count one more try; raises `rate_limited` where there were too many, without counting this one."""
         now = self._clock.monotonic()
         counted = keys(kind, account, ip, device)
         for key, most in counted:
@@ -57,12 +57,14 @@ class Tries:
         self._note(counted, now)
 
     def forgive(self, kind: str, account: str, ip: str | None, device: str | None = None) -> None:
-        """The last try was right: the account starts again, and the others have one try back."""
+        """Take back the last try, which was right: the account starts again, and the others have one try back."""
         self._forgive(keys(kind, account, ip, device))
 
     @asynccontextmanager
     async def turn(self, account: str, ip: str | None, device: str | None = None) -> AsyncIterator[None]:
-        """One more try of a password, slower the more there were; `device` is a browser that the account knows.
+        """Wait for the turn of one more try of a password, longer the more there were.
+
+        `device` is a browser that the account knows.
 
         Raises `rate_limited`, without counting it, only where others of the same network are waiting already.
         """
@@ -87,7 +89,7 @@ class Tries:
                     del self._waiting[key]
 
     def forgive_password(self, account: str, ip: str | None, device: str | None = None) -> None:
-        """The last password was right."""
+        """Take back the last try of a password, which was right."""
         self._forgive(password_keys(account, ip, device))
 
     def _forgive(self, counted: Counted) -> None:
@@ -120,14 +122,14 @@ def is_recent(times: Sequence[float], now: float) -> bool:
 
 
 def keys(kind: str, account: str, ip: str | None, device: str | None = None) -> Counted:
-    """What is counted, with the most of it; a browser that is known has tries of its own."""
+    """Return what is counted, with the most of it; a browser that is known has tries of its own."""
     if device is not None:
         return (((f"{kind} browser", f"{plain(account)} {device}"), ACCOUNT),)
     return (((f"{kind} account", plain(account)), ACCOUNT), *network_keys(kind, ip))
 
 
 def password_keys(account: str, ip: str | None, device: str | None) -> Counted:
-    """What is counted of tries of a password: never the account alone, which anybody may name."""
+    """Return what is counted of tries of a password: never the account alone, which anybody may name."""
     if device is not None:
         return ((("password browser", f"{plain(account)} {device}"), ACCOUNT),)
     around = tuple(
@@ -146,7 +148,7 @@ def plain(account: str) -> str:
 
 
 def delay(is_account: bool, over: int) -> float:
-    """Seconds that a try waits, of which `over` came before it beyond the limit."""
+    """Return the seconds that a try waits, of which `over` came before it beyond the limit."""
     if is_account:
         return min(SLOWEST, FIRST * (1 << min(over, 10)))
     return min(PACE, FIRST / 5 * (over + 1))
