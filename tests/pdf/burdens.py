@@ -101,7 +101,7 @@ def with_parameters(held: cms.ContentInfo) -> None:
 
 
 def with_long_length(held: cms.ContentInfo) -> bytes:
-    content = parser.parse(held.dump())[4]
+    content: bytes = parser.parse(held.dump())[4]
     return b"\x30\x84" + len(content).to_bytes(4, "big") + content
 
 

@@ -17,6 +17,7 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 from esign.core.document import Mode
 from esign.pdf import cms
+from esign.pdf.inspection import NOT_CHECKED
 from esign.pdf.queue import WAITING_OF_PARTY
 from esign.pdf.seal import sign
 from esign.pdf.turn import STRANGERS, Kind, Turn
@@ -314,6 +315,23 @@ async def test_what_cannot_be_judged_is_told_with_what_to_do(
     page = await verified(office, file, document="doc_1")
     assert (page.status, sentence in page.said) == (422, True)
     assert page.value("document") == "doc_1", "the document that it is to be compared with is not forgotten"
+
+
+def endless() -> bytes:
+    """A few kilobytes whose fields are each twice below another, so that nobody comes to their end."""
+    with pikepdf.open(io.BytesIO(a_pdf())) as pdf:
+        field = pdf.make_indirect(pikepdf.Dictionary(FT=pikepdf.Name.Sig, T=pikepdf.String("end")))
+        for _ in range(60):
+            kids = pikepdf.Array([field, field])
+            field = pdf.make_indirect(pikepdf.Dictionary(T=pikepdf.String("a"), Kids=kids))
+        pdf.Root.AcroForm = pikepdf.Dictionary(Fields=pikepdf.Array([field]))
+        return saved(pdf)
+
+
+async def test_a_file_that_takes_too_long_is_not_called_damaged(office: Office) -> None:
+    page = await verified(office, endless())
+    assert page.status == 422 and NOT_CHECKED in page.said
+    assert "damaged" not in page.said and "cannot be read as a PDF" not in page.said
 
 
 async def test_a_form_without_file_or_with_two_asks_for_one(office: Office) -> None:
