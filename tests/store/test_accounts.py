@@ -73,8 +73,10 @@ async def test_a_key_stands_nowhere_in_the_files(
 async def test_no_two_keys_have_the_same_hash(db: Database, organisation: Organisation) -> None:
     key = an_api_key()
     digest = await add(db, key)
-    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"):
+    with pytest.raises(Problem) as error:
         await db.write(lambda tx: accounts.add_key(tx, replace(key, id="key_other"), digest))
+    assert error.value.code == "revision_mismatch"
+    assert await accounts.key_by_hash(db, digest) == key
 
 
 async def test_a_key_belongs_to_an_organisation_that_is_there(db: Database) -> None:
