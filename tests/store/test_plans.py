@@ -195,6 +195,9 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "events.find_page of a document": lambda tx: events.find_page(
         tx, replace(WANTED, document_id="doc_1"), 25, AFTER
     ),
+    "events.find_page of all types but one": lambda tx: events.find_page(
+        tx, replace(WANTED, hidden="audit.recorded"), 25, AFTER
+    ),
     "events.find_times": lambda tx: events.find_times(tx, "doc_1", "recipient.unblocked", "rcp_1", NOW),
     "events.trail": lambda tx: events.trail(tx, "doc_1", 5, 25),
     "events.prune": lambda tx: events.prune(tx, NOW, 500),
