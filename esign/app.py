@@ -20,8 +20,8 @@ from esign.actions import (
     handing,
     joining,
     lettering,
+    link_reading,
     proving,
-    reading,
     renewing,
     signing,
     timekeeping,
@@ -172,7 +172,7 @@ class App:
         self._pages = Starlette(
             routes=[
                 *signing_routes(signing, proving, drafting, pages),
-                *reading_routes(reading),
+                *reading_routes(link_reading),
                 *sheet.routes(lettering),
                 *handoff.routes(handing, pages),
                 *renewal.routes(renewing),

@@ -7,8 +7,8 @@ from esign.authority import Keyring
 from esign.bell import Bell
 from esign.clock import GuardedClock
 from esign.config import Config
+from esign.core.actor import Mode
 from esign.core.credential import Credential
-from esign.core.document import Mode
 from esign.core.usage import Tally
 from esign.disk import Room
 from esign.mail.smtp import Mailer

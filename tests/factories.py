@@ -6,17 +6,15 @@ from typing import Any
 
 from esign.core import lifecycle
 from esign.core.account import Organisation
+from esign.core.actor import Actor, Mode, Origin
 from esign.core.apikey import ApiKey, Scope
 from esign.core.document import (
     INK,
-    Actor,
     Document,
     Field,
     FieldType,
     File,
     Ink,
-    Mode,
-    Origin,
     Page,
     Recipient,
     RecipientStatus,

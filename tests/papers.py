@@ -17,7 +17,8 @@ from PIL import Image, ImageDraw
 
 from esign.actions.certificate_page import facts
 from esign.core import audit, consent, lifecycle
-from esign.core.document import Actor, Document, Ink, Mode, Origin, Recipient, Role
+from esign.core.actor import Actor, Mode, Origin
+from esign.core.document import Document, Ink, Recipient, Role
 from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant, parse
 from esign.core.language import LANGUAGES
 from esign.core.outcome import Event, Outcome

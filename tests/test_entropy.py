@@ -7,7 +7,7 @@ import pytest
 
 from esign import entropy
 from esign.core import apikey
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from tests.factories import NOW
 
 PREFIXES = ["doc", "rcp", "fld", "tpl", "rol", "wh", "evt", "dlv", "key", "mem", "org", "req"]

@@ -21,8 +21,8 @@ from esign.authority import Authority, AuthorityError, Given, Keyring
 from esign.authority.certificates import DOCUMENT_SIGNING
 from esign.authority.standing import load_or_make
 from esign.clock import SystemClock
+from esign.core.actor import Mode
 from esign.core.credential import Credential
-from esign.core.document import Mode
 from esign.core.instant import DAY
 from esign.pdf import cms
 from esign.pdf.seal import seal

@@ -9,9 +9,9 @@ from esign.actions.transition import Keep
 from esign.config import Config, ConfigError
 from esign.core import apikey
 from esign.core.account import Organisation, may_use_api
+from esign.core.actor import Mode
 from esign.core.apikey import LIVE_ONLY, ApiKey, Scope
 from esign.core.caller import COMMAND, Caller
-from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.entropy import new_id, new_key_secret

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from esign.core.actor import Actor, Origin
 from esign.core.admin_audit import is_entered
 from esign.core.apikey import ApiKey
 from esign.core.audit import Entry
 from esign.core.caller import Caller
-from esign.core.document import Actor, Origin
 from esign.core.instant import Instant, rfc3339
 from esign.core.outcome import Event
 from esign.core.user import User
@@ -20,7 +20,7 @@ from esign.runtime import Runtime
 from esign.store import accounts, audit_log, members, outcomes
 from esign.store.audit_log import Wanted
 from esign.store.database import Transaction
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.vault import Vault
 
 ANONYMOUS = "anonymous"  # somebody who did not show who they are

@@ -8,10 +8,11 @@ from esign.actions.device import parts
 from esign.actions.drawing import ink_of
 from esign.core import lifecycle
 from esign.core.account import Organisation
+from esign.core.actor import Mode
 from esign.core.audit import Entry
 from esign.core.challenge import Method
 from esign.core.credential import TEST_MARK
-from esign.core.document import FOREIGN, INVITED, Document, File, Ink, Mode, Recipient, RecipientStatus
+from esign.core.document import FOREIGN, INVITED, Document, File, Ink, Recipient, RecipientStatus
 from esign.core.excerpt import Gap, excerpt
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import choose

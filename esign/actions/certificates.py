@@ -8,8 +8,8 @@ from esign.actions import audit_log, checks
 from esign.actions.audit_log import Act
 from esign.authority import BY_ITSELF, Authority, AuthorityError, By, examine, opened
 from esign.core.account import Organisation
+from esign.core.actor import Actor, Mode, Origin
 from esign.core.caller import PROGRAM, Caller
-from esign.core.document import Actor, Mode, Origin
 from esign.core.errors import Problem
 from esign.core.instant import rfc3339, to_datetime
 from esign.core.member import MemberRole

@@ -9,11 +9,11 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
-from esign.actions import levels, logo, mailing, notices
+from esign.actions import levels, logo_pictures, mailing, notices
 from esign.actions.printing import font_paths
 from esign.core.account import Organisation
+from esign.core.actor import Mode
 from esign.core.credential import Credential
-from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant, to_datetime
 from esign.entropy import new_id
@@ -43,7 +43,7 @@ async def send_mail(runtime: Runtime, organisation: Organisation, to: Mailbox) -
     """One mail, sent at once and not by the outbox: what the server says is the answer."""
     now = runtime.clock.now()
     facts = {"organisation": organisation.name}
-    own = await logo.mailed(runtime.db, organisation)
+    own = await logo_pictures.mailed(runtime.db, organisation)
     notice = notices.Notice(organisation, Mode.LIVE, to, "mail_checked", facts, logo=own)
     host = (runtime.config.public_host or "localhost").replace(":", ".")
     try:
@@ -142,7 +142,7 @@ async def try_certificate(runtime: Runtime, organisation: Organisation, candidat
 
 async def practice(runtime: Runtime, organisation: Organisation) -> SealOrder:
     now = runtime.clock.now()
-    page = facts(runtime, organisation, now, await logo.printed(runtime.db, organisation))
+    page = facts(runtime, organisation, now, await logo_pictures.printed(runtime.db, organisation))
     return SealOrder(a_page(WORDS), (), page, now, font_paths(runtime))
 
 

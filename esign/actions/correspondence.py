@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from esign.actions.files import name_of
 from esign.core import effort, link
 from esign.core.account import Organisation
+from esign.core.actor import Mode
 from esign.core.challenge import LIVES
-from esign.core.document import Document, Mode, Recipient, RecipientStatus, Role
+from esign.core.document import Document, Recipient, RecipientStatus, Role
+from esign.core.filename import name_of
 from esign.core.instant import MINUTE, Instant
 from esign.core.masking import mask_email
 from esign.mail import codes, endings, letters

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from esign.actions import delivering
-from esign.actions.documents import Owner
 from esign.actions.transition import Keep
 from esign.actions.webhooks import get, get_enabled
+from esign.core.actor import Owner
 from esign.core.delivery import DELAYS, Attempt, Delivery, DeliveryStatus
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, Instant
@@ -15,8 +15,8 @@ from esign.entropy import new_id
 from esign.runtime import Runtime
 from esign.store import deliveries, events
 from esign.store.database import Reader, Transaction
-from esign.store.documents import Place, page_of
 from esign.store.events import Wanted
+from esign.store.paging import Place, page_of
 
 LEASE = MINUTE  # outlives any attempt
 ONCE = len(DELAYS) - 1  # attempts of the schedule that a test counts as made: the first is its last

@@ -12,9 +12,9 @@ from esign.actions import notices
 from esign.actions.webhooks import enter
 from esign.core import delivery as rules
 from esign.core import signature
+from esign.core.actor import Mode
 from esign.core.caller import PROGRAM
 from esign.core.delivery import Attempt, Delivery, DeliveryStatus
-from esign.core.document import Mode
 from esign.core.instant import DAY, SECOND, Instant, Millis
 from esign.core.webhook import TEST, Webhook
 from esign.entropy import jitter

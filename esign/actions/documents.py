@@ -7,8 +7,10 @@ from esign.actions import printing, quota, upload
 from esign.actions.transition import Find, Keep, check_revision, transition
 from esign.actions.upload import Source
 from esign.core import lifecycle
+from esign.core.account import Reminders
+from esign.core.actor import Actor, Origin, Owner
 from esign.core.audit import Entry
-from esign.core.document import Actor, Document, File, Mode, Origin, Recipient, Reminders, Status
+from esign.core.document import Document, File, Recipient, Status
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 from esign.core.listing import Listing
@@ -19,15 +21,7 @@ from esign.runtime import Runtime
 from esign.store import documents, events, listing, outcomes
 from esign.store.damage import has_more
 from esign.store.database import Transaction
-from esign.store.documents import Place
-
-
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """Whose documents: nothing of another organisation or mode is ever found."""
-
-    organisation_id: str
-    mode: Mode
+from esign.store.paging import Place
 
 
 @dataclass(frozen=True, slots=True)

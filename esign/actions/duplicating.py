@@ -1,11 +1,12 @@
 """A new draft made of a document there is."""
 
 from esign.actions import quota
-from esign.actions.documents import Owner, find_own, get
+from esign.actions.documents import find_own, get
 from esign.actions.room import require_room
 from esign.actions.transition import Keep
 from esign.core import duplicating, lifecycle
-from esign.core.document import Actor, Document, Origin
+from esign.core.actor import Actor, Origin, Owner
+from esign.core.document import Document
 from esign.entropy import new_id
 from esign.runtime import Runtime
 from esign.store import outcomes

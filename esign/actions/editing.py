@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from esign.actions import printing, upload
-from esign.actions.documents import Owner, check_placement, find_own, get
+from esign.actions.documents import check_placement, find_own, get
 from esign.actions.transition import Keep, Save, check_revision, transition
 from esign.actions.upload import Source
 from esign.core import editing
+from esign.core.actor import Actor, Origin, Owner
 from esign.core.audit import Entry
 from esign.core.correcting import CORRECTED, correct, is_redirected
-from esign.core.document import Actor, Document, Origin, Recipient, Status
+from esign.core.document import Document, Recipient, Status
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, Instant, Millis
 from esign.core.outcome import Event, Outcome

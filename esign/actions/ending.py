@@ -1,9 +1,10 @@
 """Cancelling, deleting, and trying a failed seal again."""
 
-from esign.actions.documents import Owner, find_own
+from esign.actions.documents import find_own
 from esign.actions.transition import Keep, check_revision, transition
 from esign.core import ending, retention
-from esign.core.document import NOWHERE, SYSTEM, Actor, Document, Origin
+from esign.core.actor import NOWHERE, SYSTEM, Actor, Origin, Owner
+from esign.core.document import Document
 from esign.core.errors import Problem
 from esign.core.outcome import Outcome
 from esign.runtime import Runtime

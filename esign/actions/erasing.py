@@ -12,13 +12,13 @@ from typing import Any
 
 from esign.actions import audit_log
 from esign.actions.audit_log import Act
-from esign.actions.documents import Owner
 from esign.actions.transition import Keep
 from esign.core import ending
 from esign.core import erasing as rules
+from esign.core.actor import Actor, Mode, Origin, Owner
 from esign.core.audit import ERASED
 from esign.core.caller import PROGRAM, Caller
-from esign.core.document import Actor, Document, Mode, Origin
+from esign.core.document import Document
 from esign.core.erasing import Erasing, Fate
 from esign.core.errors import Problem
 from esign.core.folding import fold
@@ -29,8 +29,8 @@ from esign.store import accounts, documents, erasings, listing, members, templat
 from esign.store import audit_log as logged
 from esign.store.audit_log import Wanted
 from esign.store.database import Transaction
-from esign.store.documents import Place
 from esign.store.erasure import erase
+from esign.store.paging import Place
 
 BATCH = 50
 LOG_PAGE = 200

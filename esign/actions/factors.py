@@ -7,7 +7,7 @@ import pyotp
 from esign.actions import audit_log, notices
 from esign.actions.audit_log import Act
 from esign.actions.codes import digits
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.instant import SECOND, Instant
 from esign.core.user import User
 from esign.entropy import new_recovery_code

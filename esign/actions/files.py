@@ -3,13 +3,14 @@
 import base64
 import binascii
 import hmac
-import re
 import struct
 from dataclasses import dataclass
 
-from esign.actions.documents import Owner, get
-from esign.core.document import Actor, Document, Origin, Status
+from esign.actions.documents import get
+from esign.core.actor import Actor, Origin, Owner
+from esign.core.document import Document, Status
 from esign.core.errors import Problem
+from esign.core.filename import name_of
 from esign.core.instant import SECOND, Instant
 from esign.core.outcome import Event
 from esign.runtime import Runtime
@@ -70,12 +71,6 @@ def hash_of(document: Document, variant: str) -> str:
     if document.status is not Status.COMPLETED or document.seal is None:
         raise Problem("document_not_completed", current_status=document.status)
     return document.seal.sha256 if variant == "sealed" else document.seal.certificate_sha256
-
-
-def name_of(document: Document, variant: str) -> str:
-    """`contract.pdf`, `contract-sealed.pdf`, `contract-certificate.pdf`."""
-    base = re.sub(r"\.pdf$", "", document.file.name, flags=re.IGNORECASE)
-    return document.file.name if variant == "original" else f"{base}-{variant}.pdf"
 
 
 # ---------- short-lived addresses ----------

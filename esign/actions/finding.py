@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from esign.actions.documents import Owner, get
+from esign.actions.documents import get
 from esign.actions.reading import kept
 from esign.actions.working import made
 from esign.core import lifecycle
+from esign.core.actor import Owner
 from esign.core.document import ACTING, Document, File, Status
 from esign.core.template import Template
 from esign.pdf.inspection import Blank, Blanks, Unused

@@ -10,8 +10,8 @@ from esign import vault
 from esign.actions import audit_log, notices, printing
 from esign.actions.audit_log import Act
 from esign.actions.settings import change_of
+from esign.core.actor import Actor, Mode, Origin
 from esign.core.caller import Caller
-from esign.core.document import Actor, Mode, Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.member import Member, MemberRole, MemberStatus

@@ -6,16 +6,16 @@ from esign.actions import accounts as making
 from esign.actions import audit_log
 from esign.actions.accounts import LiveKeysNotAllowed, LiveScopeOfTestKey, Wish
 from esign.actions.audit_log import Act
-from esign.actions.documents import Owner
 from esign.actions.transition import Keep
 from esign.core.account import Organisation
+from esign.core.actor import Owner
 from esign.core.apikey import ApiKey
 from esign.core.caller import Caller
 from esign.core.errors import Problem
 from esign.runtime import Runtime
 from esign.store import accounts
 from esign.store.database import Transaction
-from esign.store.documents import Place, page_of
+from esign.store.paging import Place, page_of
 
 
 async def create(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.timestamp import Authority, TimeStamp
 from esign.pdf.order import Begun, Level, Sealed, SealOrder
 from esign.pdf.turn import Turn

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from esign.actions.documents import Owner, up_to_date
+from esign.actions.documents import up_to_date
+from esign.core.actor import Owner
 from esign.core.document import Document
 from esign.core.listing import Listing
 from esign.runtime import Runtime
 from esign.store import counts, listing
 from esign.store.counts import Counts
 from esign.store.damage import has_more
-from esign.store.documents import Place
+from esign.store.paging import Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,19 @@
 """The logo that an organisation shows on signing pages, in its mails and on certificate pages."""
 
-import base64
 import hashlib
 from dataclasses import replace
-from typing import Any
 
 from esign.actions import audit_log
 from esign.actions.audit_log import Act
-from esign.actions.documents import Owner
 from esign.actions.room import require_room
 from esign.core.account import Logo, Organisation
+from esign.core.actor import Owner
 from esign.core.caller import Caller
 from esign.core.errors import Problem
-from esign.mail.sheet import Inline
 from esign.pdf.turn import Kind, Turn
 from esign.runtime import Runtime
 from esign.store import accounts, logos
-from esign.store.database import Reader, Transaction
+from esign.store.database import Transaction
 
 MOST = 2**20  # bytes of what is sent
 LARGE = "The logo is larger than 1 MB. Save it smaller and send that."
@@ -65,25 +62,3 @@ async def enter(
     if was != will:
         act = Act("settings.changed", {"changes": {"logo": {"from": was, "to": will}}})
         await audit_log.log(tx, runtime.vault, before.id, caller, runtime.clock.now(), act)
-
-
-async def png(reader: Reader, organisation: Organisation) -> bytes | None:
-    """What it looks like; None where there is none, or another one by now."""
-    return await logos.get(reader, organisation.logo.sha256) if organisation.logo else None
-
-
-async def mailed(reader: Reader, organisation: Organisation) -> Inline | None:
-    """As a letter brings it along."""
-    content, logo = await png(reader, organisation), organisation.logo
-    if logo is None or content is None:
-        return None
-    return Inline(f"logo.{logo.sha256[:32]}@esign", content, logo.width, logo.height)
-
-
-async def printed(reader: Reader, organisation: Organisation) -> dict[str, Any] | None:
-    """As the certificate page takes it."""
-    content, logo = await png(reader, organisation), organisation.logo
-    if logo is None or content is None:
-        return None
-    encoded = base64.b64encode(content).decode()
-    return {"type": "png", "width": logo.width, "height": logo.height, "base64": encoded}

@@ -11,19 +11,19 @@ from email.utils import parseaddr
 from typing import Any
 from urllib.parse import urlsplit
 
-from esign.actions import codes, copies, logo, notices, relay, testmail
+from esign.actions import codes, copies, logo_pictures, notices, relay, testmail
 from esign.actions.copies import Copy
 from esign.actions.correspondence import Post, write_letter
-from esign.actions.documents import Owner
-from esign.actions.files import name_of
 from esign.actions.outbox import KEPT
 from esign.actions.testmail import About
 from esign.core import effort
 from esign.core import letter as rules
 from esign.core.account import Organisation
+from esign.core.actor import Mode, Owner
 from esign.core.challenge import Method
 from esign.core.correcting import is_redirected
-from esign.core.document import Delivery, Mode, Recipient, Status
+from esign.core.document import Delivery, Recipient, Status
+from esign.core.filename import name_of
 from esign.core.instant import HOUR, MINUTE, Instant, Millis, rfc3339
 from esign.core.link import Reached
 from esign.mail.failure import PermanentFailure, RelayFailure, TemporaryFailure
@@ -171,7 +171,7 @@ async def read(runtime: Runtime, job: Job) -> Post:
         document.recipient(body["about"]) if body.get("about") else None,
         Mailbox(*body["to"]) if body.get("to") else None,
         await filled(runtime, recipient) if recipient and body["letter"] == "reminder" else 0,
-        await logo.mailed(runtime.db, organisation),
+        await logo_pictures.mailed(runtime.db, organisation),
     )
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from esign.actions import audit_log, joining, notices, outbox
 from esign.actions.audit_log import Act
-from esign.actions.documents import Owner
 from esign.actions.transition import Keep
+from esign.core.actor import Owner
 from esign.core.apikey import ApiKey
 from esign.core.caller import Caller
 from esign.core.errors import Problem
@@ -28,7 +28,7 @@ from esign.entropy import new_id
 from esign.runtime import Runtime
 from esign.store import accounts, members, posted, tickets
 from esign.store.database import Transaction
-from esign.store.documents import Place, page_of
+from esign.store.paging import Place, page_of
 
 
 async def find_page(

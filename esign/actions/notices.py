@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from esign.actions import logo
+from esign.actions import logo_pictures
 from esign.actions.device import parts
 from esign.core.account import Organisation
+from esign.core.actor import Mode, Origin
 from esign.core.apikey import ApiKey
 from esign.core.caller import Caller
-from esign.core.document import Mode, Origin
 from esign.core.instant import DAY, Instant
 from esign.core.member import Member, MemberRole, MemberStatus
 from esign.core.urgency import urgency_of
@@ -172,7 +172,7 @@ async def read(runtime: Runtime, job: Job) -> Notice:
     body = json.loads(runtime.vault.decrypt("outbox", job.body, job.key.encode()))
     organisation = await accounts.get_organisation(runtime.db, body["organisation"])
     mode, to = Mode(body["mode"]), Mailbox(*body["to"])
-    own = await logo.mailed(runtime.db, organisation)
+    own = await logo_pictures.mailed(runtime.db, organisation)
     return Notice(organisation, mode, to, body["letter"], body["facts"], body.get("link"), own)
 
 

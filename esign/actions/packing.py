@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo
 
 from esign.actions import audit_log, documents, files
 from esign.actions.audit_log import Act
-from esign.actions.documents import Owner
 from esign.actions.files import FileOf
+from esign.core.actor import Actor, Origin, Owner
 from esign.core.archive import Entry, directory
 from esign.core.caller import Caller
-from esign.core.document import Actor, Origin, Status
+from esign.core.document import Status
 from esign.core.errors import Problem
 from esign.core.filename import distinct, portable
 from esign.core.instant import to_datetime

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from esign.actions import copies, mailing, notices, outbox, testmail
 from esign.actions.copies import Copy
-from esign.actions.documents import Owner
+from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.runtime import Runtime
 from esign.store import posted
-from esign.store.documents import Place
 from esign.store.outbox import Job
+from esign.store.paging import Place
 from esign.store.posted import Posted
 
 

@@ -6,8 +6,9 @@ from math import ceil
 from esign.actions import codes
 from esign.actions.signing import Visit, Visitor, find, find_opened, opened, shown
 from esign.core import challenge as rules
+from esign.core.actor import Origin
 from esign.core.challenge import Challenge, Method, Standing, Step
-from esign.core.document import Document, Origin, Recipient
+from esign.core.document import Document, Recipient
 from esign.core.errors import Detail, Problem
 from esign.core.instant import HOUR, SECOND, Instant, Millis, rfc3339
 from esign.core.lifecycle import actor_of, name_link

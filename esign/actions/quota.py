@@ -2,7 +2,7 @@
 
 from math import ceil
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, SECOND, Instant, rfc3339
 from esign.core.usage import month_of

@@ -5,12 +5,10 @@ Made when it is first asked for, once for all who ask meanwhile, and kept with t
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
-from esign.actions import signing
 from esign.actions.drawing import drawn_field, inks_of
 from esign.actions.printing import font_paths
-from esign.actions.signing import Visitor
 from esign.actions.working import made
 from esign.core.account import Organisation
 from esign.core.document import Document, File, Recipient, Status
@@ -21,20 +19,6 @@ from esign.pdf.turn import Kind, Turn
 from esign.runtime import Runtime
 from esign.store import blobs, views
 from esign.store.database import Transaction
-
-
-async def page_image(runtime: Runtime, visitor: Visitor, number: int, size: int) -> bytes | None:
-    """The picture of a page as it was uploaded (WebP); None where the link shows no pages."""
-    seen = await shown(runtime, visitor, number)
-    return None if seen is None else await picture_of(runtime, seen.document, number, size, seen.turn)
-
-
-async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: int, size: int) -> bytes | None:
-    """What the first `done` who finished have filled in on a page, as it will be sealed, on clear ground."""
-    seen = await shown(runtime, visitor, number)
-    if seen is None:
-        return None
-    return await filled_picture_of(runtime, seen.document, seen.organisation, number, done, size, seen.turn)
 
 
 async def picture_of(
@@ -104,42 +88,18 @@ async def filled_picture_of(
     return await kept(runtime, document, f"{number}.{size}.{done}", make)
 
 
-async def page_text(runtime: Runtime, visitor: Visitor, number: int) -> bytes | None:
-    """JSON of the page's paragraphs."""
-    seen = await shown(runtime, visitor, number)
-    if seen is None:
-        return None
-    file, turn = seen.document.file, seen.turn
+async def text_of(runtime: Runtime, document: Document, number: int, turn: Turn) -> bytes:
+    """Return JSON of the paragraphs of a page."""
 
     async def given() -> tuple[object, ...]:
-        return await blobs.get(runtime.db, file.prepared), number
+        return await blobs.get(runtime.db, document.file.prepared), number
 
     async def make() -> bytes:
-        name = f"read {file.prepared} {number}"
+        name = f"read {document.file.prepared} {number}"
         found = await runtime.pdf.ask_for("read", list[Paragraph], given, turn=turn, name=name)
         return json.dumps({"paragraphs": [asdict(one) for one in found]}, ensure_ascii=False).encode()
 
-    return await kept(runtime, seen.document, f"{number}.text", make)
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A document whose pages a link shows, and the turn of whoever holds the link."""
-
-    document: Document
-    organisation: Organisation
-    turn: Turn
-
-
-async def shown(runtime: Runtime, visitor: Visitor, number: int) -> Seen | None:
-    """Return the document, where the link shows its pages and there is one of that number."""
-    seen = await signing.find(runtime, visitor)
-    if seen.document is None or not signing.shows_pages(seen) or not 1 <= number <= seen.document.page_count:
-        return None
-    if seen.organisation is None or seen.recipient is None:
-        return None
-    turn = Turn(Kind.PREVIEW, seen.document.organisation_id, seen.recipient.id)
-    return Seen(seen.document, seen.organisation, turn)
+    return await kept(runtime, document, f"{number}.text", make)
 
 
 async def pictures(runtime: Runtime, people: Sequence[Recipient]) -> dict[str, bytes]:

@@ -8,7 +8,7 @@ opens when the server has put off several of its mails in a row, and holds up no
 import logging
 from dataclasses import dataclass
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import MINUTE, Instant, Millis, rfc3339
 from esign.mail.failure import AuthenticationFailure, RelayFailure, TemporaryFailure
 from esign.runtime import Runtime

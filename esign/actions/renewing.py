@@ -2,7 +2,7 @@
 
 from esign.actions.signing import Visit, Visitor, find_proven, opened, shown
 from esign.core import renewing
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.runtime import Runtime
 from esign.store import events, outcomes
 from esign.store.database import Transaction

@@ -6,9 +6,8 @@ import logging
 from esign.actions import levels
 from esign.actions.certificate_page import facts, up_to_last_act
 from esign.actions.drawing import drawn_fields, inks_of
-from esign.actions.logo import printed
+from esign.actions.logo_pictures import printed
 from esign.actions.printing import font_paths
-from esign.actions.upload import sha256_of
 from esign.core import audit_file, lifecycle
 from esign.core.document import Document, Seal, Status
 from esign.core.errors import Problem
@@ -19,6 +18,7 @@ from esign.pdf.turn import Kind, Turn
 from esign.pdf.workers import WorkerFailed
 from esign.runtime import Runtime
 from esign.store import accounts, authorities, blobs, documents, events, outbox, outcomes, usage
+from esign.store.blobs import sha256_of
 from esign.store.database import Transaction
 from esign.store.outbox import Job
 from esign.tsa import NoTimeStamp

@@ -12,7 +12,7 @@ from esign.actions import audit_log, factors, notices
 from esign.actions.audit_log import Act
 from esign.actions.known_browsers import Browser
 from esign.core.account import Organisation
-from esign.core.document import Mode, Origin
+from esign.core.actor import Mode, Origin
 from esign.core.instant import Instant
 from esign.core.member import Member
 from esign.core.user import SEEN, Session, Stage, User

@@ -6,12 +6,11 @@ from typing import Any
 
 from esign.actions import audit_log, printing
 from esign.actions.audit_log import Act
-from esign.actions.documents import Owner
 from esign.actions.transition import Keep
 from esign.config import Config
-from esign.core.account import COLOUR, Organisation
+from esign.core.account import COLOUR, Organisation, Reminders
+from esign.core.actor import Owner
 from esign.core.caller import Caller
-from esign.core.document import Reminders
 from esign.core.embedding import is_plain
 from esign.core.errors import Detail, Problem
 from esign.runtime import Runtime

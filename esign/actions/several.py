@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from esign.actions import documents, ending, reminding
-from esign.actions.documents import Owner
 from esign.actions.editing import Asking
-from esign.core.document import Actor, Document, Origin
+from esign.core.actor import Actor, Origin, Owner
+from esign.core.document import Document
 from esign.core.errors import Problem
 from esign.runtime import Runtime
 

@@ -8,15 +8,16 @@ from zoneinfo import ZoneInfo
 
 from esign.actions import documents as acting
 from esign.actions import inks, printing, relay
-from esign.actions.files import name_of
 from esign.actions.transition import transition
 from esign.core import challenge, lifecycle, renewing
 from esign.core import consent as wording
 from esign.core import link as own_link
 from esign.core.account import Organisation
+from esign.core.actor import Origin
 from esign.core.challenge import Method, Standing
-from esign.core.document import Document, Field, Ink, Origin, Recipient, RecipientStatus, Role, Status
+from esign.core.document import Document, Field, Ink, Recipient, RecipientStatus, Role, Status
 from esign.core.errors import Detail, Problem, UnknownLink
+from esign.core.filename import name_of
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import LANGUAGES
 from esign.core.link import Route

@@ -6,13 +6,14 @@ from typing import Any
 
 from esign.actions import documents as acting
 from esign.actions import reminding
-from esign.actions.documents import Owner, find_own
+from esign.actions.documents import find_own
 from esign.actions.editing import Asking
 from esign.actions.reminding import Reminded
 from esign.actions.signing import answered, today_at
 from esign.actions.transition import Find, Keep, transition
 from esign.core import consent, letter, lifecycle, sample
-from esign.core.document import NOWHERE, SYSTEM, Document, Recipient, RecipientStatus, Status
+from esign.core.actor import NOWHERE, SYSTEM, Owner
+from esign.core.document import Document, Recipient, RecipientStatus, Status
 from esign.core.errors import Detail, Problem
 from esign.core.link import Route
 from esign.core.outcome import Event, Outcome

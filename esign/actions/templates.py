@@ -7,13 +7,14 @@ from typing import Any
 from esign.actions import audit_log, quota, upload
 from esign.actions import documents as acting
 from esign.actions.audit_log import Act
-from esign.actions.documents import Owner
 from esign.actions.room import require_room
 from esign.actions.transition import Keep
 from esign.actions.upload import Source
 from esign.core import lifecycle, webhook
+from esign.core.account import Reminders
+from esign.core.actor import Actor, Origin, Owner
 from esign.core.caller import Caller
-from esign.core.document import Actor, Document, Origin, Recipient, Reminders
+from esign.core.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.core.placement import misplaced
@@ -23,7 +24,7 @@ from esign.entropy import new_id
 from esign.runtime import Runtime
 from esign.store import documents, outcomes, templates, usage
 from esign.store.database import Transaction
-from esign.store.documents import Place, page_of
+from esign.store.paging import Place, page_of
 
 Change = Callable[[Template], Template]
 Fill = Callable[[Template], tuple[Recipient, ...]]

@@ -7,15 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
 
-from esign.actions.documents import Owner
 from esign.actions.outbox import wrapped
-from esign.core.document import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.instant import Instant
 from esign.runtime import Runtime
 from esign.store import documents, mails, members, outbox
 from esign.store.database import Transaction
-from esign.store.documents import Place, page_of
 from esign.store.mails import KeptMail, MailWords
+from esign.store.paging import Place, page_of
 
 PATIENCE = 5.0  # seconds
 CAPTURED = "kept for tests, and sent to nobody"

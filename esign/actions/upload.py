@@ -1,8 +1,7 @@
 """A PDF on its way in: inspected and normalised before the transaction, stored within it."""
 
 import asyncio
-import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from esign.actions.room import require_room
@@ -51,7 +50,7 @@ async def inspect(runtime: Runtime, organisation_id: str, name: str, source: Sou
     removed = inspection.removed if pure else (*inspection.removed, FOREIGN)
     # What is also a web page or an archive is not kept: the file that is handed out is the one that was shown.
     contents = (content if pure else inspection.prepared, inspection.prepared, *inspection.images)
-    hashes = await asyncio.to_thread(sha256_of, contents)
+    hashes = await asyncio.to_thread(blobs.sha256_of, contents)
     file = File(
         name=name,
         uploaded=hashes[0],
@@ -62,7 +61,3 @@ async def inspect(runtime: Runtime, organisation_id: str, name: str, source: Sou
         removed=removed,
     )
     return Upload(file, contents, tuple(hashes))
-
-
-def sha256_of(contents: Sequence[bytes]) -> list[str]:
-    return [hashlib.sha256(content).hexdigest() for content in contents]

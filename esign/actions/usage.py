@@ -3,7 +3,7 @@
 import logging
 from dataclasses import dataclass, replace
 
-from esign.actions.documents import Owner
+from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.usage import Meter, Usage, month_of

@@ -6,8 +6,8 @@ from esign.actions import audit_log, notices
 from esign.actions import members as inviting
 from esign.actions.audit_log import Act
 from esign.actions.joining import issue
+from esign.core.actor import NOWHERE, Origin
 from esign.core.caller import COMMAND
-from esign.core.document import NOWHERE, Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.member import Member, MemberRole, MemberStatus, require_owner_left

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from esign.actions.documents import Owner
+from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.pdf.turn import STRANGERS, Kind, Turn
 from esign.pdf.verification import Verification

@@ -6,11 +6,10 @@ from typing import Any
 
 from esign.actions import audit_log
 from esign.actions.audit_log import Act
-from esign.actions.documents import Owner
 from esign.actions.transition import Keep
 from esign.core import delivery as rules
+from esign.core.actor import Mode, Owner
 from esign.core.caller import Caller
-from esign.core.document import Mode
 from esign.core.errors import Detail, Problem
 from esign.core.instant import HOUR, Instant
 from esign.core.webhook import ALL_EVENTS, Webhook
@@ -18,7 +17,7 @@ from esign.entropy import new_id, new_webhook_secret
 from esign.runtime import Runtime
 from esign.store import deliveries, webhooks
 from esign.store.database import Reader, Transaction
-from esign.store.documents import Place, page_of
+from esign.store.paging import Place, page_of
 
 
 async def create(

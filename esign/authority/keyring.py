@@ -12,8 +12,8 @@ from esign.authority import journal, uploaded, used
 from esign.authority.checks import Material, name_of
 from esign.authority.given import Given
 from esign.authority.standing import Authority, Origin, fresh_seal, load_or_make
+from esign.core.actor import Mode
 from esign.core.credential import Credential
-from esign.core.document import Mode
 from esign.core.instant import Instant
 
 WITHOUT_ASKING: dict[Origin, str] = {"made": "renewed", "uploaded": "uploaded", "configured": "configured"}

@@ -32,8 +32,8 @@ def create_key(
     It acts for whoever runs the server, with what an administrator may do. A key made in the web application acts
     with the present role of the member who made it.
     """
+    from esign.core.actor import Mode
     from esign.core.apikey import LIVE_ONLY, Scope
-    from esign.core.document import Mode
 
     if unknown := [scope for scope in scopes if scope not in set(Scope)]:
         raise click.BadParameter(

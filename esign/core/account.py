@@ -2,11 +2,21 @@
 
 from dataclasses import dataclass
 
-from esign.core.document import Reminders
 from esign.core.instant import Instant
 
 COLOUR = "#3d4657"
 PLANS = ("free", "team", "business", "enterprise")
+
+
+@dataclass(frozen=True, slots=True)
+class Reminders:
+    """When invited recipients are reminded: days, and the hours before expiry of one last reminder."""
+
+    enabled: bool = True
+    first_after_days: int = 3
+    every_days: int = 4
+    max: int = 5
+    before_expiry_hours: int = 24
 
 
 @dataclass(frozen=True, slots=True)

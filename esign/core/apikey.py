@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from esign.core.document import Actor, Mode
+from esign.core.actor import Actor, Mode
 from esign.core.instant import Instant
 from esign.core.member import MemberRole
 from esign.core.user import MAY, Act

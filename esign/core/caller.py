@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from esign.core.actor import NOWHERE, SYSTEM, Actor, Origin
 from esign.core.apikey import COMMAND_LINE
-from esign.core.document import NOWHERE, SYSTEM, Actor, Origin
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from esign.core import lifecycle
-from esign.core.document import Actor, Delivery, Document, Origin, Recipient, RecipientStatus
+from esign.core.actor import Actor, Origin
+from esign.core.document import Delivery, Document, Recipient, RecipientStatus
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.inviting import invite

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from esign.core.account import Reminders
+from esign.core.actor import NOWHERE, Actor, Mode, Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 
@@ -36,11 +38,6 @@ class Role(StrEnum):
 
 ACTING = frozenset({Role.SIGNER, Role.APPROVER})
 INVITED = ACTING | {Role.VIEWER}
-
-
-class Mode(StrEnum):
-    LIVE = "live"
-    TEST = "test"
 
 
 class FieldType(StrEnum):
@@ -118,17 +115,6 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a request came from: the peer's address after trusted proxies, and what its browser calls itself."""
-
-    ip: str | None = None
-    user_agent: str | None = None
-
-
-NOWHERE = Origin()
-
-
-@dataclass(frozen=True, slots=True)
 class Recipient:
     """Somebody the document is for; `order` groups act one after the other, equal orders at once.
 
@@ -176,30 +162,6 @@ class Recipient:
     def invited(self) -> bool:
         """Asked to act and not finished yet."""
         return self.acting and self.active
-
-
-@dataclass(frozen=True, slots=True)
-class Reminders:
-    """When invited recipients are reminded: days, and the hours before expiry of one last reminder."""
-
-    enabled: bool = True
-    first_after_days: int = 3
-    every_days: int = 4
-    max: int = 5
-    before_expiry_hours: int = 24
-
-
-@dataclass(frozen=True, slots=True)
-class Actor:
-    """Who asks: a member, an API key, a recipient or the system itself."""
-
-    kind: str
-    id: str | None = None
-    name: str | None = None
-    email: str | None = None
-
-
-SYSTEM = Actor("system")
 
 
 FOREIGN = (

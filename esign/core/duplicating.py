@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from esign.core.document import INK, Actor, Document, Field, Recipient
+from esign.core.actor import Actor
+from esign.core.document import INK, Document, Field, Recipient
 from esign.core.instant import Instant
 
 NewId = Callable[[str, Instant], str]

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from esign.core import reminder
-from esign.core.document import Actor, Document, Origin, Recipient, Status
+from esign.core.actor import Actor, Origin
+from esign.core.document import Document, Recipient, Status
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, Instant
 from esign.core.outcome import Event, Outcome

@@ -4,7 +4,8 @@ Part of the state machine of `lifecycle`, which holds the ends that recipients a
 """
 
 from esign.core import lifecycle
-from esign.core.document import Actor, Document, Origin, Status
+from esign.core.actor import Actor, Origin
+from esign.core.document import Document, Status
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.outcome import Event, Mail, Outcome, SealJob

@@ -8,7 +8,8 @@ from enum import StrEnum
 
 from esign.core import retention
 from esign.core.account import Organisation
-from esign.core.document import Actor, Document, Mode, Origin
+from esign.core.actor import Actor, Mode, Origin
+from esign.core.document import Document
 from esign.core.ending import IN_PROGRESS
 from esign.core.folding import fold
 from esign.core.instant import Instant

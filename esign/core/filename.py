@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from esign.core.document import Document
+
 LONGEST = 120  # characters before the ending; a path of Windows has 260 in all
 WIDEST = 240  # bytes of these; a name on Linux has 255, of which a letter of many scripts takes three
 REFUSED = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
@@ -39,3 +41,9 @@ def distinct(names: Iterable[str]) -> list[str]:
         taken.add(free.casefold())
         made.append(free)
     return made
+
+
+def name_of(document: Document, variant: str) -> str:
+    """`contract.pdf`, `contract-sealed.pdf`, `contract-certificate.pdf`."""
+    base = re.sub(r"\.pdf$", "", document.file.name, flags=re.IGNORECASE)
+    return document.file.name if variant == "original" else f"{base}-{variant}.pdf"

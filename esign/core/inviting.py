@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from esign.core import reminder
-from esign.core.document import INVITED, SYSTEM, Delivery, Document, Recipient, RecipientStatus
+from esign.core.actor import SYSTEM
+from esign.core.document import INVITED, Delivery, Document, Recipient, RecipientStatus
 from esign.core.instant import Instant
 from esign.core.outcome import Event, Mail, Outcome
 

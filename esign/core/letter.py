@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from esign.core.document import SYSTEM, Delivery, Document, Recipient
+from esign.core.actor import SYSTEM
+from esign.core.document import Delivery, Document, Recipient
 from esign.core.instant import Instant
 from esign.core.outcome import Event, Outcome
 

@@ -3,20 +3,9 @@
 from dataclasses import replace
 
 from esign.core import reminder
+from esign.core.actor import SYSTEM, Actor, Origin
 from esign.core.challenge import Method
-from esign.core.document import (
-    SYSTEM,
-    Actor,
-    Delivery,
-    Document,
-    Field,
-    Origin,
-    Recipient,
-    RecipientStatus,
-    Role,
-    Seal,
-    Status,
-)
+from esign.core.document import Delivery, Document, Field, Recipient, RecipientStatus, Role, Seal, Status
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis, rfc3339
 from esign.core.inviting import copied, invite_next

@@ -3,7 +3,8 @@ it reached them (contract, amended 5)."""
 
 from enum import StrEnum
 
-from esign.core.document import Document, Mode
+from esign.core.actor import Mode
+from esign.core.document import Document
 from esign.core.instant import DAY, Instant
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from esign.core import lifecycle
-from esign.core.document import Actor, Document, Origin, Recipient, RecipientStatus
+from esign.core.actor import Actor, Origin
+from esign.core.document import Document, Recipient, RecipientStatus
 from esign.core.errors import Problem
 from esign.core.instant import SECOND, Instant
 from esign.core.outcome import Event, Job, Mail, Outcome

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from esign.core.document import NOWHERE, SYSTEM, Actor, Document, Origin
+from esign.core.actor import NOWHERE, SYSTEM, Actor, Origin
+from esign.core.document import Document
 from esign.core.instant import Instant
 
 

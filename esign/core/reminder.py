@@ -1,6 +1,6 @@
 """When the next reminder of a recipient is due (contract 1, Reminders)."""
 
-from esign.core.document import Reminders
+from esign.core.account import Reminders
 from esign.core.instant import DAY, HOUR, Instant, Millis
 
 APART: Millis = HOUR  # nobody is reminded more often (contract 7)

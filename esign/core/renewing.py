@@ -1,7 +1,8 @@
 """Asking the sender of an expired document for a new link: who may, and how often it is told."""
 
 from esign.core.account import Organisation
-from esign.core.document import Document, Origin, Recipient, Status
+from esign.core.actor import Origin
+from esign.core.document import Document, Recipient, Status
 from esign.core.errors import Problem
 from esign.core.instant import HOUR, Instant, Millis
 from esign.core.lifecycle import actor_of

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from esign.core.account import Organisation
-from esign.core.document import Document, Mode
+from esign.core.actor import Mode
+from esign.core.document import Document
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant, rfc3339
 

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from esign.core.document import INK, Document, Field, File, Mode, Recipient, Reminders, Role
+from esign.core.account import Reminders
+from esign.core.actor import Mode
+from esign.core.document import INK, Document, Field, File, Recipient, Role
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 from esign.core.value import Wrong, prefill

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import DAY, EPOCH, Instant, to_datetime
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis
 from esign.core.member import MemberRole
 

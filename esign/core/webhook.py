@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from esign.core.actor import Mode
 from esign.core.admin_audit import RECORDED
 from esign.core.audit import Entry
-from esign.core.document import Document, Mode, Recipient
+from esign.core.document import Document, Recipient
 from esign.core.instant import Instant, rfc3339
 from esign.core.outcome import Event
 from esign.core.template import Template

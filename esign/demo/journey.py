@@ -17,8 +17,8 @@ from esign.actions import accounts, outbox
 from esign.app import serving
 from esign.clock import SystemClock
 from esign.config import ConfigError, load
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import to_datetime
 from esign.demo import contract, owner

@@ -1,7 +1,7 @@
 """Whoever signs in at the server of the demonstration."""
 
 from esign.actions import joining
-from esign.core.document import NOWHERE
+from esign.core.actor import NOWHERE
 from esign.demo.steps import Failed
 from esign.entropy import new_recovery_code
 from esign.runtime import Runtime

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from esign.actions import ending
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.retention import horizons
 from esign.jobs.aside import act_on
 from esign.runtime import Runtime

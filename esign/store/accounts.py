@@ -4,15 +4,15 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from esign.core.account import Logo, Organisation
+from esign.core.account import Logo, Organisation, Reminders
+from esign.core.actor import Actor, Mode
 from esign.core.apikey import COMMAND_LINE, ApiKey, Scope
-from esign.core.document import Actor, Mode, Reminders
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.member import Member, MemberRole
 from esign.store.damage import load_readable
 from esign.store.database import Reader, Row, Transaction
-from esign.store.documents import Place
+from esign.store.paging import Place
 
 # The role of the maker is read with the key, so that it counts as it is at each request.
 KEY = """

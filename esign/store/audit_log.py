@@ -7,7 +7,7 @@ from esign.core.audit import Entry
 from esign.core.instant import Instant
 from esign.store import events
 from esign.store.database import Reader, Transaction
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.store.sql import delete_some
 
 OWN = "document_id = :organisation_id AND document_id >= 'org_' AND document_id < 'org`'"

@@ -116,3 +116,8 @@ async def size(reader: Reader, sha256: str) -> int:
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
     """Remove up to `limit` pieces of content older than `before` that no document and no template refers to."""
     return await delete_some(tx, "blob", "sha256", "loose = 1 AND created_at < :before", before, limit)
+
+
+def sha256_of(contents: Sequence[bytes]) -> list[str]:
+    """Return the SHA-256 of each, in hex."""
+    return [hashlib.sha256(content).hexdigest() for content in contents]

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from esign.core.document import Mode, Status
+from esign.core.actor import Mode
+from esign.core.document import Status
 from esign.store.database import Reader
 
 

@@ -13,7 +13,7 @@ from esign.core.instant import Instant, Millis
 from esign.entropy import new_id
 from esign.store.damage import load_readable
 from esign.store.database import Reader, Row, Transaction
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.store.sql import insert, listed
 
 COLUMNS = tuple(Delivery.__slots__)

@@ -1,34 +1,30 @@
 """Documents with their recipients: one joined read, one guarded write."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import orjson
 
+from esign.core.account import Reminders
+from esign.core.actor import Actor, Mode, Origin
 from esign.core.attention import trouble
 from esign.core.document import (
-    Actor,
     Delivery,
     Document,
     Field,
     FieldType,
     File,
     Ink,
-    Mode,
-    Origin,
     Page,
     Recipient,
     RecipientStatus,
-    Reminders,
     Role,
     Seal,
     Status,
 )
 from esign.core.errors import Problem
-from esign.core.instant import Instant
 from esign.store import search
-from esign.store.damage import UNREADABLE, Unreadable, has_more, refuse_bytes
+from esign.store.damage import UNREADABLE, Unreadable, refuse_bytes
 from esign.store.database import Reader, Row, Transaction
 from esign.store.sql import dumps, insert
 
@@ -48,33 +44,6 @@ SELECT = (
     + ", ".join(f"r.{c} AS r_{c}" for c in RECIPIENT_COLUMNS)
 )
 JOIN = "LEFT JOIN recipient r ON r.document_id = d.id"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a page of a list begins: behind the row of this id, which the list's order has at this time."""
-
-    at: Instant
-    id: str
-
-
-class Listed(Protocol):
-    """A row of a list that is ordered by when it was created."""
-
-    @property
-    def created_at(self) -> Instant: ...
-
-    @property
-    def id(self) -> str: ...
-
-
-Entry = TypeVar("Entry", bound=Listed)
-
-
-def page_of(found: Sequence[Entry], limit: int) -> tuple[list[Entry], Place | None]:
-    """The page of a list that was asked for one more, and where the next page begins."""
-    page = list(found[:limit])
-    return page, Place(page[-1].created_at, page[-1].id) if page and has_more(found, limit) else None
 
 
 async def get(reader: Reader, document_id: str) -> Document:

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import Instant
 from esign.store.database import Reader
 

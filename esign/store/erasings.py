@@ -5,12 +5,12 @@ from typing import Any
 
 import orjson
 
-from esign.core.document import Actor, Mode, Origin
+from esign.core.actor import Actor, Mode, Origin
 from esign.core.erasing import Erasing, Fate
 from esign.core.instant import Instant
 from esign.store.damage import load_readable
 from esign.store.database import Reader, Row, Transaction
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.store.sql import dumps, insert
 from esign.vault import Vault
 

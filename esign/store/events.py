@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from esign.core.actor import Mode
 from esign.core.audit import START, Entry
-from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.store.database import Reader, Row, Transaction
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.store.sql import delete_some, dumps, insert, listed
 
 COLUMNS = tuple(Entry.__slots__)

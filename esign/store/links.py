@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import Instant
 from esign.core.link import Reached, Route, route
 from esign.store.database import Reader, Transaction

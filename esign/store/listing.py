@@ -12,11 +12,13 @@ words find), the page is read along it and nothing is counted. Any other combina
 from itertools import groupby
 from typing import NamedTuple
 
-from esign.core.document import Document, Mode
+from esign.core.actor import Mode
+from esign.core.document import Document
 from esign.core.listing import EVERYTHING, Listing
 from esign.store.damage import load_groups
 from esign.store.database import Reader
-from esign.store.documents import JOIN, SELECT, Place, load
+from esign.store.documents import JOIN, SELECT, load
+from esign.store.paging import Place
 from esign.store.query import Query, query_of
 
 

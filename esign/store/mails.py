@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from esign.core.instant import Instant
 from esign.store.damage import load_readable
 from esign.store.database import Reader, Row, Transaction
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.store.sql import delete_some, insert
 
 

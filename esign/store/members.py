@@ -6,7 +6,7 @@ from esign.core.errors import Problem
 from esign.core.member import Member, MemberRole, MemberStatus
 from esign.store.damage import DamageLog, load_readable
 from esign.store.database import Row, Transaction
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.store.sql import insert
 
 COLUMNS = tuple(Member.__slots__)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from zlib import crc32
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import DAY, Instant, Millis
 from esign.core.urgency import Urgency
 from esign.store.database import Reader, Transaction

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from esign.core import audit, webhook
+from esign.core.actor import Mode
 from esign.core.delivery import Delivery
-from esign.core.document import Document, Mode
+from esign.core.document import Document
 from esign.core.draft import over
 from esign.core.instant import DAY, Instant
 from esign.core.outcome import Event, Job, Mail, Outcome, RevokeLinks

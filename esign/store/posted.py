@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.store.damage import load_readable
 from esign.store.database import Reader, Row
-from esign.store.documents import Place
+from esign.store.paging import Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import Instant
 from esign.core.listing import Listing, Span
 from esign.store import search, words
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.store.sql import listed
 
 FOREVER: Instant = 2**50

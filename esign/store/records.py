@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import Instant
 from esign.store.database import Reader
 

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import Instant
 from esign.core.user import ABSOLUTE, IDLE, Session, Stage
 from esign.store.damage import load_readable

@@ -4,14 +4,17 @@ from typing import Any, Protocol
 
 import orjson
 
-from esign.core.document import Mode, Reminders, Role
+from esign.core.account import Reminders
+from esign.core.actor import Mode
+from esign.core.document import Role
 from esign.core.errors import Problem
 from esign.core.folding import fold
 from esign.core.template import Template, TemplateRole
 from esign.store import blobs
 from esign.store.damage import DamageLog, load_readable
 from esign.store.database import Row, Transaction
-from esign.store.documents import Place, dump_file, field_row, load_field, load_file, shallow
+from esign.store.documents import dump_file, field_row, load_field, load_file, shallow
+from esign.store.paging import Place
 from esign.store.sql import dumps, insert
 
 MEMBERS = tuple(Template.__slots__)

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any, Protocol
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.usage import Meter, Usage
 from esign.store.database import Row, Transaction
 

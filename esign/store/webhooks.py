@@ -4,13 +4,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.webhook import Webhook
 from esign.store.damage import load_readable
 from esign.store.database import Reader, Row, Transaction
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.store.sql import dumps, insert, listed
 
 COLUMNS = tuple(Webhook.__slots__)

@@ -7,8 +7,8 @@ import re
 from esign.clock import Clock
 from esign.core import apikey
 from esign.core.account import may_use_api
+from esign.core.actor import Mode
 from esign.core.apikey import ApiKey, Scope, explain_act, explain_refusal
-from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, Instant
 from esign.core.user import Act

@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from esign.actions import files
 from esign.actions.files import FileOf
-from esign.core.document import SYSTEM
+from esign.core.actor import SYSTEM
 from esign.web.pages import attachment
 
 

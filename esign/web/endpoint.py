@@ -16,9 +16,9 @@ from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.types import Scope as AsgiScope
 
+from esign.core.actor import Actor, Origin
 from esign.core.apikey import ApiKey, Scope
 from esign.core.caller import Caller
-from esign.core.document import Actor, Origin
 from esign.core.user import Act
 from esign.runtime import Runtime
 from esign.store.database import Transaction

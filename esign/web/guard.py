@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from esign.clock import Clock
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339
 from esign.entropy import CROCKFORD, new_id

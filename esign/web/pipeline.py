@@ -15,8 +15,8 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from esign.core.actor import Mode
 from esign.core.apikey import ApiKey
-from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.pdf.turn import name_caller
 from esign.runtime import Runtime

@@ -16,8 +16,8 @@ import pikepdf
 from esign.actions import accounts, outbox
 from esign.app import serving
 from esign.config import Config, Limits, Organisation, Server, Signing, Storage
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.demo.journey import free_port
 from esign.runtime import Runtime
 from esign.store.database import FILE, Transaction

@@ -4,9 +4,9 @@ import pytest
 
 from esign.actions import accounts
 from esign.core import apikey
+from esign.core.actor import Actor, Mode
 from esign.core.apikey import Scope
 from esign.core.caller import Caller
-from esign.core.document import Actor, Mode
 from esign.core.instant import DAY, rfc3339
 from tests.api.site import Site
 

@@ -11,7 +11,7 @@ import pytest_asyncio
 import rfc8785
 
 from esign.actions import auditing
-from esign.core.document import Actor
+from esign.core.actor import Actor
 from esign.core.instant import rfc3339
 from esign.core.outcome import Event
 from esign.pdf.verification import Verification

@@ -6,8 +6,8 @@ import pytest
 
 from esign import auditing
 from esign.actions.auditing import recompute
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.core.instant import rfc3339
 from esign.store.database import Transaction
 from tests.api.site import Site

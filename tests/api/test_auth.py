@@ -4,8 +4,8 @@ from typing import cast
 import pytest
 
 from esign.core import apikey
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.store import accounts

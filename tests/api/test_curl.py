@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.web.reference import view
 from tests.api.site import Site, a_request
 

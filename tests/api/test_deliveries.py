@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 from standardwebhooks.webhooks import Webhook
 
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.core.instant import HOUR, rfc3339
 from esign.store import outcomes
 from esign.store.database import Transaction

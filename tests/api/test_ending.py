@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from esign.actions import files, outbox
-from esign.actions.documents import Owner
 from esign.core import audit
+from esign.core.actor import Actor, Mode, Origin, Owner
 from esign.core.apikey import Scope
-from esign.core.document import Actor, Mode, Origin
 from esign.core.errors import Problem
 from esign.core.instant import DAY, rfc3339
 from esign.jobs import expire, prune, worker

@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 import pytest_asyncio
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from tests.api.site import Site
 from tests.factories import an_organisation, store_organisation
 

@@ -14,8 +14,8 @@ import pytest
 import pytest_asyncio
 
 from esign.core import apikey
+from esign.core.actor import Mode
 from esign.core.apikey import LIVE_ONLY, Scope
-from esign.core.document import Mode
 from esign.store import accounts
 from esign.store.database import Transaction
 from esign.web.api import ENDPOINTS, V1

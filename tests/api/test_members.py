@@ -6,9 +6,9 @@ import pytest
 import pytest_asyncio
 
 from esign.actions import accounts, joining
+from esign.core.actor import Actor, Mode
 from esign.core.apikey import Scope
 from esign.core.caller import Caller
-from esign.core.document import Actor, Mode
 from esign.core.instant import rfc3339
 from esign.core.member import MemberRole
 from esign.store import members, users

@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 
 from esign.core import apikey
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.store.database import Transaction
 from tests.api.site import Answer, Site, a_request, b64
 from tests.factories import an_organisation, store_organisation

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import DAY, SECOND, parse
 from tests.api.site import Answer, Site, a_config, a_request, running
 from tests.fakes import FakeClock

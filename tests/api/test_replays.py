@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from esign.core import apikey
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.store import accounts
 from esign.store.database import Transaction
 from esign.web.api import ENDPOINTS, V1

@@ -6,11 +6,10 @@ import pytest
 import pytest_asyncio
 
 from esign.actions import outbox, settings
-from esign.actions.documents import Owner
 from esign.config.tables import Server
+from esign.core.actor import Mode, Owner
 from esign.core.apikey import Scope
 from esign.core.caller import PROGRAM
-from esign.core.document import Mode
 from esign.core.instant import DAY, rfc3339
 from tests.api.site import Site, a_config, running
 from tests.journeys.api import until

@@ -15,7 +15,7 @@ from PIL import Image
 
 from esign.actions import lettering, signing
 from esign.core import consent
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.errors import Problem
 from esign.entropy import new_token
 from esign.pdf.inspection import Picture

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.core.instant import parse, rfc3339
 from esign.jobs import prune
 from esign.web.api import describe

@@ -8,8 +8,9 @@ import pypdfium2
 import pytest
 import pytest_asyncio
 
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import FieldType, Mode
+from esign.core.document import FieldType
 from esign.core.instant import parse, rfc3339
 from esign.store import accounts
 from tests.api.site import Answer, Site, a_config, a_request, b64, running

@@ -9,9 +9,8 @@ import pytest
 import pytest_asyncio
 
 from esign.actions import verifying
-from esign.actions.documents import Owner
+from esign.core.actor import Mode, Owner
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.core.instant import Instant
 from esign.pdf.turn import Turn
 from esign.pdf.verification import Verification

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.core.instant import rfc3339
 from esign.core.signature import sign
 from esign.core.webhook import ALL_EVENTS

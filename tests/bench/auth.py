@@ -16,8 +16,8 @@ from esign.actions import accounts
 from esign.app import open_runtime
 from esign.config import Config, Limits, Storage
 from esign.core import apikey
+from esign.core.actor import Mode
 from esign.core.apikey import ApiKey, Scope
-from esign.core.document import Mode
 from esign.runtime import Runtime
 from esign.store import accounts as stored
 from esign.web.api import ENDPOINTS

@@ -8,7 +8,7 @@ from typing import Any
 from esign.actions import joining, sessions
 from esign.app import App, open_runtime
 from esign.config import Config, Server, Storage
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.member import Member, MemberRole, MemberStatus
 from esign.core.user import Stage
 from esign.entropy import new_id

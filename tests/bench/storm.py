@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 
 from esign.core import webhook
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import Instant
 from esign.core.outcome import Event
 from esign.entropy import new_id

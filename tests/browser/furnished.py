@@ -5,7 +5,8 @@ from typing import Any
 
 from esign.actions import joining, sessions
 from esign.core import lifecycle
-from esign.core.document import Actor, Delivery, Document, Mode, Origin, Recipient, RecipientStatus, Status
+from esign.core.actor import Actor, Mode, Origin
+from esign.core.document import Delivery, Document, Recipient, RecipientStatus, Status
 from esign.core.instant import DAY, HOUR, MINUTE, Instant
 from esign.core.member import Member, MemberRole, MemberStatus
 from esign.core.user import Stage as Come

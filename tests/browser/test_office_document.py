@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.member import MemberRole
 from esign.demo import contract
 from tests.browser.conftest import Visits

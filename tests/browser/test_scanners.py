@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from esign.actions import outbox
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from tests.browser.stage import Stage, a_stage
 from tests.journeys.api import Api, a_request
 from tests.journeys.letters import part

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.core.document import FieldType, Mode, Status
+from esign.core.actor import Mode
+from esign.core.document import FieldType, Status
 from esign.core.errors import Detail, Problem
 from tests.browser.screens import SCREENS
 from tests.web.signing.port import (

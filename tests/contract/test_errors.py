@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.core.errors import CATALOGUE
 from esign.core.instant import DAY
 from esign.core.usage import Meter, Usage

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from esign.core import audit
+from esign.core.actor import Actor, Origin
 from esign.core.admin_audit import is_entered
 from esign.core.audit import Chain, Entry
-from esign.core.document import Actor, Origin
 from esign.core.outcome import Event
 
 ORGANISATION = "org_1"

@@ -1,8 +1,8 @@
 import pytest
 
 from esign.core import apikey
+from esign.core.actor import Mode
 from esign.core.apikey import ApiKey, Scope
-from esign.core.document import Mode
 
 ZEROS = "0" * 30
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from esign.core import audit
+from esign.core.actor import SYSTEM, Actor, Origin
 from esign.core.audit import Entry
-from esign.core.document import SYSTEM, Actor, Origin
 from esign.core.outcome import Event
 from tests.factories import NOW, ORIGIN, SENDER
 

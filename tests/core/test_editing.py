@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from esign.core import editing
+from esign.core.account import Reminders
 from esign.core.correcting import correct
-from esign.core.document import Delivery, Document, Recipient, RecipientStatus, Reminders, Status
+from esign.core.document import Delivery, Document, Recipient, RecipientStatus, Status
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR
 from esign.core.outcome import Mail, Outcome, RevokeLinks

@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 
 from esign.core import audit
+from esign.core.actor import Actor
 from esign.core.audit import Entry
-from esign.core.document import Actor
 from esign.core.excerpt import MOST, Gap, excerpt
 from esign.core.outcome import Event
 

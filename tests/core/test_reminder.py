@@ -1,6 +1,6 @@
 import pytest
 
-from esign.core.document import Reminders
+from esign.core.account import Reminders
 from esign.core.instant import DAY, HOUR, Instant
 from esign.core.reminder import next_due
 from tests.factories import NOW

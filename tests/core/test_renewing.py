@@ -3,7 +3,8 @@ from dataclasses import replace
 import pytest
 
 from esign.core import renewing
-from esign.core.document import NOWHERE, Actor, Document, RecipientStatus, Status
+from esign.core.actor import NOWHERE, Actor
+from esign.core.document import Document, RecipientStatus, Status
 from esign.core.errors import Problem
 from esign.core.instant import HOUR
 from tests.web.signing.port import NOW, ORGANISATION, a_document, a_recipient

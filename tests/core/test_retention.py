@@ -4,7 +4,8 @@ import pytest
 
 from esign.core import retention
 from esign.core.account import Organisation
-from esign.core.document import Document, Mode, Status
+from esign.core.actor import Mode
+from esign.core.document import Document, Status
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from tests.factories import NOW, a_document, an_organisation

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from esign.core import webhook
-from esign.core.document import FieldType, Mode, RecipientStatus, Role, Status
+from esign.core.actor import Mode
+from esign.core.document import FieldType, RecipientStatus, Role, Status
 from esign.core.errors import Problem
 from esign.core.template import NewId, Taker, filled, roles_of
 from esign.core.value import CHECKS, Wrong, prefill

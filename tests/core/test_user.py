@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.member import MemberRole, require_may_change
 from esign.core.user import ABSOLUTE, FRESH, IDLE, Act, Session, Stage, may

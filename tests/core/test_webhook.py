@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from esign.core import webhook
-from esign.core.document import Mode, RecipientStatus, Role, Status
+from esign.core.actor import Mode
+from esign.core.document import RecipientStatus, Role, Status
 from esign.core.instant import rfc3339
 from esign.core.outcome import Event
 from tests.factories import NOW, a_document, a_recipient, a_webhook

@@ -9,13 +9,12 @@ from typing import Any
 import aiohttp
 
 from esign.actions import accounts, members, outbox
-from esign.actions.documents import Owner
 from esign.app import App, open_runtime, serving
 from esign.clock import Clock
 from esign.config import Config
+from esign.core.actor import Mode, Owner
 from esign.core.apikey import Scope
 from esign.core.caller import PROGRAM
-from esign.core.document import Mode
 from esign.core.member import MemberRole
 from esign.demo.journey import free_port
 from esign.jobs import worker

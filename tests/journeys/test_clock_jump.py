@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from esign.actions import timekeeping
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant
 from esign.core.user import Session, Stage, User
 from esign.jobs import erase, expire, failing, keys, prune, purge, remind, schedule, worker

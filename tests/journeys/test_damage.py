@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.jobs import expire, failing, inspect, keys, purge, remind
 from esign.store import members, webhooks
 from esign.store.damage import Unreadable

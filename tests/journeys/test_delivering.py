@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from esign.clock import Clock, SystemClock
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import SECOND
 from esign.core.webhook import template_payload
 from esign.jobs import delivering

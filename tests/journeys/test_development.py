@@ -8,7 +8,7 @@ from typing import Any
 import pikepdf
 import pytest
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from tests.journeys.api import Api, a_request, until
 from tests.journeys.receiver import Receiver
 from tests.journeys.site import a_site

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from esign.actions import auditing, erasing
-from esign.actions.documents import Owner
 from esign.bell import Bell
-from esign.core.document import Actor, Mode, Origin
+from esign.core.actor import Actor, Mode, Origin, Owner
 from esign.core.erasing import Erasing, Fate
 from esign.jobs import erase, prune
 from esign.store import accounts, erasings

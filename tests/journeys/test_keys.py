@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from esign.actions import accounts
+from esign.core.actor import Mode
 from esign.core.apikey import ApiKey, Scope
-from esign.core.document import Mode
 from esign.jobs import keys
 from tests.fakes import FakeClock, FakeMailbox
 from tests.journeys.api import Api

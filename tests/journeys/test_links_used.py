@@ -10,7 +10,7 @@ from typing import Any
 import pikepdf
 import pytest
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from tests.fakes import FakeClock
 from tests.journeys.api import Api, Person, a_request
 from tests.journeys.letters import link_in, part

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from esign.actions import notices
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.store.database import Transaction
 from tests.fakes import FakeClock
 from tests.journeys.letters import part

@@ -10,7 +10,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import DAY
 from esign.jobs import certificates
 from esign.jobs.schedule import TICKS

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import DAY
 from esign.jobs import prune, purge
 from tests.fakes import FakeClock

@@ -13,8 +13,8 @@ import aiosqlite
 import pypdf
 import pytest
 
+from esign.core.actor import Mode
 from esign.core.credential import Credential
-from esign.core.document import Mode
 from esign.core.instant import HOUR, MINUTE, Instant, parse
 from esign.demo import contract
 from esign.jobs import probe, worker

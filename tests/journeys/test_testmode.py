@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from esign.actions import testmail
-from esign.actions.documents import Owner
 from esign.actions.testmail import About
-from esign.core.document import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.errors import Problem
 from esign.core.member import MemberStatus
 from esign.mail.failure import PermanentFailure, TemporaryFailure

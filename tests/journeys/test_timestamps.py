@@ -12,7 +12,7 @@ from typing import Any
 import pikepdf
 import pytest
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, parse, rfc3339
 from esign.jobs import probe, worker
 from esign.pdf.verification import Verification

@@ -11,7 +11,7 @@ from standardwebhooks.webhooks import Webhook
 
 from esign.actions import delivering
 from esign.clock import SystemClock
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import HOUR, MINUTE, SECOND, Instant, parse
 from tests.fakes import FakeClock
 from tests.journeys.api import until

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.core.signature import sign
 from esign.jobs import worker
 from tests.api.site import Answer

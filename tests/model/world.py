@@ -20,9 +20,9 @@ from esign.actions import outbox
 from esign.app import App, open_runtime
 from esign.config import Config, Limits, Server, Signing, Storage
 from esign.core import audit
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
 from esign.core.credential import Credential
-from esign.core.document import Mode
 from esign.core.instant import rfc3339
 from esign.demo.journey import free_port
 from esign.jobs import expire, remind, worker

@@ -13,7 +13,7 @@ from pikepdf import Array, Dictionary, Name
 from PIL import Image, ImageDraw
 
 from esign.core import audit, audit_file
-from esign.core.document import Actor, Origin
+from esign.core.actor import Actor, Origin
 from esign.core.outcome import Event
 from esign.pdf.order import Drawn, SealOrder
 from tests.pki import NOW

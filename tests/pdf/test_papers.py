@@ -10,7 +10,7 @@ import pytest
 from pikepdf import Array, Dictionary, Name
 
 from esign.core import audit_file
-from esign.core.document import Actor
+from esign.core.actor import Actor
 from esign.core.outcome import Event
 from esign.pdf import certificate
 from esign.pdf.order import SealOrder

@@ -10,8 +10,8 @@ import pytest_asyncio
 
 from esign.actions import joining, users
 from esign.core import apikey
+from esign.core.actor import Actor, Mode
 from esign.core.apikey import COMMAND_LINE, ApiKey, Scope
-from esign.core.document import Actor, Mode
 from esign.core.member import Member, MemberRole, MemberStatus
 from esign.entropy import new_id, new_key_secret
 from esign.store import accounts, members

@@ -22,10 +22,10 @@ import pytest
 
 from esign.actions import factors, joining, keys, users
 from esign.actions.accounts import Wish
+from esign.core.actor import Actor, Mode, Origin
 from esign.core.admin_audit import ACTS
 from esign.core.apikey import Scope
 from esign.core.caller import Caller
-from esign.core.document import Actor, Mode, Origin
 from esign.core.instant import DAY, SECOND
 from esign.core.member import MemberRole
 from esign.core.user import Errand

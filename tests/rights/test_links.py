@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.member import MemberRole
 from esign.web.api import ENDPOINTS
 from esign.web.endpoint import Endpoint

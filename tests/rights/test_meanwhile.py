@@ -17,10 +17,9 @@ import pytest_asyncio
 from esign.actions import keys, users
 from esign.actions import members as acting
 from esign.actions.accounts import Wish
-from esign.actions.documents import Owner
+from esign.core.actor import Actor, Mode, Owner
 from esign.core.apikey import Scope
 from esign.core.caller import Caller
-from esign.core.document import Actor, Mode
 from esign.core.errors import Problem
 from esign.core.member import Member, MemberRole
 from esign.store import accounts, members, sessions

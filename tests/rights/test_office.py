@@ -10,9 +10,9 @@ import pytest_asyncio
 
 from esign.actions import factors, keys
 from esign.actions.accounts import Wish
+from esign.core.actor import Actor, Mode, Origin
 from esign.core.apikey import Scope
 from esign.core.caller import Caller
-from esign.core.document import Actor, Mode, Origin
 from esign.core.instant import SECOND, Instant
 from esign.core.member import MemberRole
 from esign.core.user import FRESH, Session, Stage, User

@@ -7,14 +7,14 @@ import pytest
 
 from esign.core import apikey
 from esign.core.account import Organisation
+from esign.core.actor import Actor, Mode
 from esign.core.apikey import COMMAND_LINE, ApiKey, Scope
-from esign.core.document import Actor, Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.entropy import new_key_secret
 from esign.store import accounts
 from esign.store.database import Database
-from esign.store.documents import Place
+from esign.store.paging import Place
 from tests.factories import NOW, an_api_key, an_organisation, store_organisation
 from tests.store.files import stored_bytes
 from tests.store.plans import steps, walks

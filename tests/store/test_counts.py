@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esign.core import ending, lifecycle
+from esign.core.actor import NOWHERE, SYSTEM, Mode
 from esign.core.attention import trouble
-from esign.core.document import NOWHERE, SYSTEM, Delivery, Document, Mode, RecipientStatus, Role, Status
+from esign.core.document import Delivery, Document, RecipientStatus, Role, Status
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.listing import Listing

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from esign.core.account import Organisation
+from esign.core.actor import Mode
 from esign.core.delivery import Attempt, Delivery, DeliveryStatus
-from esign.core.document import Mode
 from esign.core.instant import DAY, MINUTE, Instant
 from esign.store import deliveries, events, webhooks
 from esign.store.database import Database, Transaction
 from esign.store.deliveries import a_delivery
-from esign.store.documents import Place
 from esign.store.events import Wanted
+from esign.store.paging import Place
 from tests.factories import NOW, ORGANISATION, a_webhook
 from tests.store.plans import steps, walks
 

@@ -6,21 +6,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from esign.core.account import Organisation
+from esign.core.account import Organisation, Reminders
+from esign.core.actor import Actor, Mode, Origin
 from esign.core.document import (
-    Actor,
     Delivery,
     Document,
     Field,
     FieldType,
     File,
     Ink,
-    Mode,
-    Origin,
     Page,
     Recipient,
     RecipientStatus,
-    Reminders,
     Role,
     Seal,
     Status,

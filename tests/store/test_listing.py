@@ -9,15 +9,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esign.core.account import Organisation
+from esign.core.actor import Mode
 from esign.core.attention import trouble
-from esign.core.document import Delivery, Document, Mode, Recipient, RecipientStatus, Status
+from esign.core.document import Delivery, Document, Recipient, RecipientStatus, Status
 from esign.core.folding import fold
 from esign.core.listing import ALWAYS, EVERYTHING, Listing, Sort, Span
 from esign.entropy import new_id
 from esign.store import documents, listing
 from esign.store.database import Database, Transaction
-from esign.store.documents import Place
 from esign.store.listing import EFFORT, Effort
+from esign.store.paging import Place
 from tests.factories import NOW, a_document, a_file, a_recipient, an_organisation, store_organisation
 
 # ---------- the same question in plain Python ----------

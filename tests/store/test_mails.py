@@ -5,8 +5,8 @@ import pytest
 from esign.core.instant import DAY
 from esign.store import mails
 from esign.store.database import Database
-from esign.store.documents import Place
 from esign.store.mails import KeptMail, MailWords
+from esign.store.paging import Place
 from tests.factories import NOW
 from tests.store.plans import steps
 

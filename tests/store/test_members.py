@@ -1,7 +1,7 @@
 from esign.core.member import Member, MemberRole, MemberStatus
 from esign.store import members
 from esign.store.database import Database
-from esign.store.documents import Place
+from esign.store.paging import Place
 from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from esign.core.account import Organisation
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import DAY, MINUTE, Instant
 from esign.core.urgency import Urgency
 from esign.store import outbox

@@ -8,7 +8,8 @@ import pytest
 
 from esign.core import audit, lifecycle
 from esign.core.account import Organisation
-from esign.core.document import Document, Mode, Recipient, Role
+from esign.core.actor import Mode
+from esign.core.document import Document, Recipient, Role
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.outcome import Event, Outcome

@@ -11,7 +11,8 @@ from itertools import product
 import pytest
 
 import esign.store
-from esign.core.document import Mode, Status
+from esign.core.actor import Mode
+from esign.core.document import Status
 from esign.core.listing import Listing, Sort, Span
 from esign.core.member import Member, MemberRole, MemberStatus
 from esign.store import (
@@ -40,7 +41,7 @@ from esign.store import (
     webhooks,
 )
 from esign.store.database import Database, Transaction
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.store.query import Query, query_of
 from esign.vault import Vault
 from tests.factories import NOW, ORGANISATION

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esign.core.account import Organisation
-from esign.core.document import Document, Mode
+from esign.core.actor import Mode
+from esign.core.document import Document
 from esign.core.folding import fold
 from esign.core.listing import Listing
 from esign.store import documents, listing, migrate, search, words

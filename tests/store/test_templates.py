@@ -3,15 +3,16 @@ from dataclasses import replace
 
 import pytest
 
-from esign.core.account import Organisation
-from esign.core.document import FieldType, Mode, Reminders
+from esign.core.account import Organisation, Reminders
+from esign.core.actor import Mode
+from esign.core.document import FieldType
 from esign.core.errors import Problem
 from esign.core.template import Template
 from esign.core.webhook import template_payload
 from esign.store import blobs, outcomes, templates, webhooks
 from esign.store.blobs import Missing
 from esign.store.database import Database, Transaction
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.vault import Vault
 from tests.factories import (
     IMAGE,

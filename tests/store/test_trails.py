@@ -12,7 +12,7 @@ import pytest
 
 from esign.actions import auditing
 from esign.core import audit
-from esign.core.document import SYSTEM, Actor, Origin
+from esign.core.actor import SYSTEM, Actor, Origin
 from esign.core.outcome import Event
 from esign.store import events, outcomes, trails
 from esign.store.database import FILE, Database

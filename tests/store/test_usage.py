@@ -1,7 +1,7 @@
 import pytest
 
 from esign.core.account import Organisation
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.usage import Meter, Tally, Usage
 from esign.store import usage
 from esign.store.database import Database

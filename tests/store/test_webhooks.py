@@ -1,5 +1,5 @@
 from esign.core.account import Organisation
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.webhook import Webhook
 from esign.store import webhooks
 from esign.store.database import Database

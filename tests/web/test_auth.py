@@ -6,8 +6,8 @@ import pytest
 
 from esign.config import Config
 from esign.core import apikey
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.core.instant import MINUTE
 from esign.store import accounts
 from tests.web.wire import ask

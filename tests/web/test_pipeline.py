@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from esign.config import Config
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.web.ratelimit import Slow, Uploads
 from tests.web.wire import Wire, request
 from tests.web.world import START, World

@@ -14,8 +14,8 @@ from starlette.types import ASGIApp
 from esign.config import Config
 from esign.core import apikey
 from esign.core.account import Organisation
+from esign.core.actor import Mode
 from esign.core.apikey import ApiKey, Scope
-from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.core.usage import Tally

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 
 from esign.actions import audit_log as actions
+from esign.core.actor import Mode
 from esign.core.admin_audit import ACTS
 from esign.core.audit import Entry
-from esign.core.document import Mode
 from esign.core.errors import Problem
 from esign.store.audit_log import Wanted
 from esign.web.api import account_examples as examples

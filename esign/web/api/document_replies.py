@@ -4,7 +4,8 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict
 
-from esign.core.document import Delivery, Document, Recipient, Reminders, Seal
+from esign.core.account import Reminders
+from esign.core.document import Delivery, Document, Recipient, Seal
 from esign.web.api import examples, field_replies
 from esign.web.api.field_replies import AnyFieldReply
 from esign.web.schema import Moment, Reply

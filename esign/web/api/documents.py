@@ -10,16 +10,18 @@ import pybase64
 
 from esign.actions import documents as actions
 from esign.actions import duplicating, editing, ending, files, reminding, settings
-from esign.actions.documents import Order, Owner
+from esign.actions.documents import Order
 from esign.actions.editing import Asking, Changes
 from esign.actions.reminding import Reminded
 from esign.actions.settings import Settings
+from esign.core.account import Reminders
+from esign.core.actor import Owner
 from esign.core.apikey import Scope
-from esign.core.document import Document, Reminders
+from esign.core.document import Document
 from esign.core.editing import title_from
 from esign.core.errors import Problem
 from esign.core.strict_base64 import require_canonical
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.web import downloads
 from esign.web.api.document_requests import (
     CancelDocument,

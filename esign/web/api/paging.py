@@ -5,7 +5,7 @@ import hmac
 import json
 
 from esign.core.errors import Problem
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.vault import Vault
 from esign.web.schema import Limit, Query
 

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from esign.actions import joining, relay, sessions
 from esign.actions.joining import Founder, Invitation
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.network import network_of
 from esign.core.user import Errand, Stage, User

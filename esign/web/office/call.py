@@ -12,12 +12,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from esign.actions import known_browsers
-from esign.actions.documents import Owner
 from esign.actions.known_browsers import Browser
 from esign.actions.relay import Outage
 from esign.actions.sessions import Signed
+from esign.core.actor import Actor, Mode, Origin, Owner
 from esign.core.caller import Caller
-from esign.core.document import Actor, Mode, Origin
 from esign.core.user import Act, Session, may
 from esign.entropy import new_token
 from esign.runtime import Runtime

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from esign.store.documents import Place
+from esign.store.paging import Place
 from esign.web.api.paging import cursor_of, place_of
 from esign.web.office.call import Call
 

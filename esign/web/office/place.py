@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from esign.actions import sessions
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.web.office.call import Call, local
 

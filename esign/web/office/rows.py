@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from esign.actions.several import Deed
 from esign.core.account import Organisation
+from esign.core.actor import Actor
 from esign.core.attention import Trouble, refused, trouble
-from esign.core.document import Actor, Document, Recipient, RecipientStatus, Status
+from esign.core.document import Document, Recipient, RecipientStatus, Status
 from esign.core.user import Act
 from esign.web.office.document import possible
 from esign.web.office.words import Times

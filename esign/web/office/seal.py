@@ -12,8 +12,8 @@ from esign.actions import certificates, checks, levels
 from esign.actions.checks import Found
 from esign.authority import AuthorityError, By
 from esign.core.account import Organisation
+from esign.core.actor import Mode
 from esign.core.caller import Caller
-from esign.core.document import Mode
 from esign.core.member import MemberRole
 from esign.core.user import Act, may
 from esign.runtime import Runtime

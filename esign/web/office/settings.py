@@ -13,7 +13,7 @@ from starlette.responses import Response
 from esign.actions import settings as actions
 from esign.core import retention
 from esign.core.account import COLOUR
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.language import LANGUAGES

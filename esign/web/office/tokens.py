@@ -8,9 +8,9 @@ from starlette.responses import Response
 from esign.actions import accounts, keys
 from esign.actions.accounts import Wish
 from esign.core.account import may_use_api
+from esign.core.actor import Actor, Mode
 from esign.core.apikey import LIVE_ONLY, ApiKey, Scope, compose
 from esign.core.caller import Caller
-from esign.core.document import Actor, Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.entropy import key_secret_of

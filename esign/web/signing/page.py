@@ -11,7 +11,8 @@ from markupsafe import Markup
 
 from esign.core import consent, effort, lettering
 from esign.core.account import Organisation
-from esign.core.document import ACTING, Document, Mode, Page, Recipient, RecipientStatus, Role, Status
+from esign.core.actor import Mode
+from esign.core.document import ACTING, Document, Page, Recipient, RecipientStatus, Role, Status
 from esign.core.draft import Draft, Given, put_in
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import LANGUAGES

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from esign.actions.signing import Visit, Visitor
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.web.signing import body
 from esign.web.signing.routes import origin, runtime, state, visitor
 

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from esign.actions.drafting import Kept
 from esign.actions.signing import Visit, Visitor
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.draft import Draft, Given
 from esign.core.errors import UnknownLink
 from esign.core.language import accepted

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from tests.browser.parity.table import ANYWHERE, Control
 from tests.browser.stage import Stage
 from tests.journeys.api import Api

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.demo import contract
 from tests.browser.furnished import furnish
 from tests.browser.parity.desk import Desk

@@ -3,7 +3,7 @@
 import pyotp
 
 from esign.actions import sessions
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.member import MemberRole
 from esign.core.user import Stage
 from esign.store import accounts

@@ -8,7 +8,7 @@ import pytest
 
 from esign.actions import factors, joining
 from esign.clock import SystemClock
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.instant import DAY, MINUTE
 from esign.core.member import MemberRole
 from esign.core.user import LASTS, Errand

@@ -7,7 +7,7 @@ import pytest
 
 from esign.actions import factors, joining, users
 from esign.actions.auditing import recompute
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.member import MemberRole
 from esign.core.user import Errand
 from esign.jobs import erase

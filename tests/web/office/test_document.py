@@ -14,7 +14,8 @@ import pytest
 import esign
 from esign.actions.documents import check_ready
 from esign.core import renewing
-from esign.core.document import Mode, Status
+from esign.core.actor import Mode
+from esign.core.document import Status
 from esign.core.errors import Problem
 from esign.core.instant import DAY, to_datetime
 from esign.core.member import MemberRole

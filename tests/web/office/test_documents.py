@@ -7,7 +7,8 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from esign.core.document import Actor, Delivery, Document, Mode, Recipient, RecipientStatus, Status
+from esign.core.actor import Actor, Mode
+from esign.core.document import Delivery, Document, Recipient, RecipientStatus, Status
 from esign.core.instant import DAY, HOUR, MINUTE
 from esign.core.member import MemberRole
 from esign.entropy import new_id

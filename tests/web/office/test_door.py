@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from esign.actions import sessions
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.member import MemberRole
 from esign.core.user import FRESH, Act, Stage, User, may
 from esign.store import accounts, members

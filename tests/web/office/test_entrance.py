@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from esign.actions import factors, known_browsers, sessions, users
 from esign.config import Config
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE
 from esign.core.member import MemberRole

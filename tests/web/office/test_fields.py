@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from esign.actions import editing
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import MINUTE
 from esign.core.member import MemberRole
 from tests.factories import an_organisation, store_organisation

@@ -7,7 +7,7 @@ import pyotp
 import pytest
 
 from esign.actions import factors
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.user import IDLE
 from tests.web.office.visitor import PASSWORD, Office, Page, Visitor
 

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from esign.actions import sessions
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.member import MemberRole
 from esign.core.user import Stage
 from esign.demo import contract

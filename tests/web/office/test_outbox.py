@@ -7,7 +7,7 @@ import pytest
 
 from esign.actions import outbox
 from esign.actions.copies import HIDDEN
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.member import MemberRole
 from esign.jobs import worker
 from esign.mail.failure import PermanentFailure, TemporaryFailure

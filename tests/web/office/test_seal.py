@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from esign.actions import verifying
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.member import MemberRole
 from esign.core.user import FRESH
 from esign.pdf.seal import seal

@@ -16,8 +16,7 @@ import pikepdf
 import pytest
 
 from esign.actions import packing
-from esign.actions.documents import Owner
-from esign.core.document import Mode
+from esign.core.actor import Mode, Owner
 from esign.core.member import MemberRole
 from esign.store import accounts, blobs
 from esign.store.database import Transaction

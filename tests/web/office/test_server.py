@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from esign.actions import checks
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import DAY, rfc3339
 from esign.core.member import MemberRole
 from esign.mail.failure import AuthenticationFailure, MailFailure, PermanentFailure, TemporaryFailure

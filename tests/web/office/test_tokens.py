@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from esign.core.actor import Mode
 from esign.core.apikey import Scope
-from esign.core.document import Mode
 from esign.core.instant import DAY, rfc3339, to_datetime
 from esign.core.member import MemberRole
 from esign.core.user import FRESH

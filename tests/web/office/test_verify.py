@@ -15,7 +15,7 @@ import pytest_asyncio
 from pyhanko.pdf_utils import generic
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.pdf import cms
 from esign.pdf.inspection import NOT_CHECKED
 from esign.pdf.queue import WAITING_OF_PARTY

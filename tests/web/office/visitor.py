@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 
 from esign.actions import joining, outbox, sessions
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.member import Member, MemberRole, MemberStatus
 from esign.core.user import Stage, User
 from esign.entropy import new_id

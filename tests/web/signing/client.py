@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from esign.clock import Clock
 from esign.config import Signing
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.web.errors import handlers
 from esign.web.faults import Faults
 from esign.web.pages import Pages

@@ -18,16 +18,14 @@ from esign.actions.signing import Visit, Visitor
 from esign.config import Config
 from esign.core import consent
 from esign.core.account import Organisation
+from esign.core.actor import Actor, Mode, Origin
 from esign.core.challenge import Standing, Step
 from esign.core.document import (
-    Actor,
     Document,
     Field,
     FieldType,
     File,
     Ink,
-    Mode,
-    Origin,
     Page,
     Recipient,
     RecipientStatus,

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from esign.config import Signing
-from esign.core.document import Origin
+from esign.core.actor import Origin
 from esign.core.errors import UnknownLink
 from esign.core.language import LANGUAGES
 from esign.web.errors import as_json

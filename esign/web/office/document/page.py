@@ -8,8 +8,9 @@ from starlette.responses import JSONResponse, Response
 from esign.actions import documents as acting
 from esign.actions import testmail, unblocking
 from esign.core import renewing, retention
+from esign.core.actor import Actor, Mode
 from esign.core.audit import Entry
-from esign.core.document import Actor, Document, Mode, Status
+from esign.core.document import Document, Status
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
 from esign.core.user import Act, may

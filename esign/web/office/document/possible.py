@@ -6,8 +6,9 @@ from typing import Any
 
 from esign.core import editing, ending, lifecycle, nudging, retention
 from esign.core.account import Organisation
+from esign.core.actor import NOWHERE, SYSTEM
 from esign.core.correcting import correct
-from esign.core.document import NOWHERE, SYSTEM, Document, Recipient
+from esign.core.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.core.instant import Instant
 from esign.web.office.words import Times

@@ -6,7 +6,8 @@ from starlette.responses import Response
 
 from esign.actions import documents, simulating, testmail
 from esign.actions.simulating import Step
-from esign.core.document import Document, FieldType, Mode
+from esign.core.actor import Mode
+from esign.core.document import Document, FieldType
 from esign.core.errors import Problem
 from esign.web.api.paging import cursor_of, place_of
 from esign.web.api.testing import Simulation

@@ -13,11 +13,11 @@ from starlette.responses import JSONResponse, Response
 from esign.actions import documents, editing, settings
 from esign.actions.documents import Order
 from esign.actions.editing import Asking, Changes
-from esign.actions.upload import sha256_of
 from esign.core.document import Document
 from esign.core.editing import title_from
 from esign.core.errors import Problem
 from esign.entropy import new_token
+from esign.store.blobs import sha256_of
 from esign.web.api.document_requests import FileName
 from esign.web.multipart import SentFile
 from esign.web.office import once

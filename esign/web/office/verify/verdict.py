@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from esign.core.document import Mode
+from esign.core.actor import Mode
 from esign.core.instant import parse
 from esign.pdf.verification import (
     ADDED,
