@@ -11,50 +11,43 @@ from sqlite3 import sqlite_version, sqlite_version_info
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
-from esign import __version__, authority, vault
-from esign.actions import (
-    accounts,
-    auditing,
-    certificates,
-    drafting,
-    handing,
-    joining,
-    lettering,
-    link_reading,
-    proving,
-    renewing,
-    signing,
-    timekeeping,
-    usage,
-)
-from esign.actions.outbox import EmbeddedOutbox
-from esign.bell import Bell
-from esign.clock import Clock, SystemClock
+from esign import __version__, authority
+from esign.actions.base import usage
+from esign.actions.mail.outbox import EmbeddedOutbox
+from esign.actions.people import accounts, joining
+from esign.actions.server import certificates, timekeeping
+from esign.actions.signing import drafting, handing, lettering, link_reading, proving, renewing, signing
+from esign.actions.verification import auditing
 from esign.config import Config
 from esign.core.errors import Problem
-from esign.core.user import Errand
-from esign.disk import RESERVE, Room
-from esign.entropy import new_id
+from esign.core.people.user import Errand
 from esign.jobs import schedule
 from esign.mail.smtp import KEEP, Smtp
 from esign.net import Direct, Outbound, Rules
-from esign.pdf.workers import Workers
+from esign.pdf.worker.workers import Workers
 from esign.runtime import Runtime
-from esign.store import authorities, folder, inspection, installation
-from esign.store.database import FILE, Database, opened
-from esign.store.locks import has_wal_reset_bug, server_lock
+from esign.store.engine import folder, inspection
+from esign.store.engine.database import FILE, Database, opened
+from esign.store.engine.locks import has_wal_reset_bug, server_lock
+from esign.store.server import authorities, installation
+from esign.system import vault
+from esign.system.bell import Bell
+from esign.system.clock import Clock, SystemClock
+from esign.system.disk import RESERVE, Room
+from esign.system.entropy import new_id
+from esign.system.vault import Vault
 from esign.tsa import TimeStamps
-from esign.vault import Vault
-from esign.web import downloads, errors, health, home, logos, reference
+from esign.web import downloads, health, home, logos, reference
 from esign.web.api import ENDPOINTS, V1
 from esign.web.faults import Faults
-from esign.web.guard import Guard
+from esign.web.http import errors
+from esign.web.http.guard import Guard
+from esign.web.http.origin import Proxies
+from esign.web.http.ratelimit import UPLOADS_PER_ORGANISATION, UPLOADS_SPARE, Uploads
+from esign.web.http.server import Front, Running, running, until_signal
 from esign.web.office.routes import routes as office_routes
-from esign.web.origin import Proxies
 from esign.web.pages import Pages
-from esign.web.pipeline import Api
-from esign.web.ratelimit import UPLOADS_PER_ORGANISATION, UPLOADS_SPARE, Uploads
-from esign.web.server import Front, Running, running, until_signal
+from esign.web.rest.pipeline import Api
 from esign.web.signing import handoff, renewal, sheet
 from esign.web.signing import routes as signing_routes
 from esign.web.signing.reading import routes as reading_routes

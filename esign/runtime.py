@@ -4,20 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from esign.authority import Keyring
-from esign.bell import Bell
-from esign.clock import GuardedClock
 from esign.config import Config
 from esign.core.actor import Mode
 from esign.core.credential import Credential
-from esign.core.usage import Tally
-from esign.disk import Room
+from esign.core.people.usage import Tally
 from esign.mail.smtp import Mailer
 from esign.net import Outbound
-from esign.passwords import Passwords
-from esign.pdf.workers import Workers
-from esign.store.database import Database
+from esign.pdf.worker.workers import Workers
+from esign.store.engine.database import Database
+from esign.system.bell import Bell
+from esign.system.clock import GuardedClock
+from esign.system.disk import Room
+from esign.system.passwords import Passwords
+from esign.system.vault import Vault
 from esign.tsa import TimeStamps
-from esign.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)

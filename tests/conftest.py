@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from esign.core.account import Organisation
-from esign.store.database import FILE, Database, opened
-from esign.vault import Vault
+from esign.core.people.account import Organisation
+from esign.store.engine.database import FILE, Database, opened
+from esign.system.vault import Vault
 from tests.factories import an_organisation, store_organisation
 from tests.fakes import FakeClock, FakeMailbox
 from tests.pristine import lay_database

@@ -14,7 +14,7 @@ from pathlib import Path
 from esign.core.errors import Problem
 from esign.pdf.inspection import Limits
 from esign.pdf.order import SealOrder
-from esign.pdf.workers import WorkerFailed, Workers
+from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.conftest import CORPUS
 from tests.manifest import TAKEN, expected, rows
 from tests.mutants.readers import pdfsig, qpdf

@@ -4,11 +4,8 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
-from esign.core import lifecycle
-from esign.core.account import Organisation
 from esign.core.actor import Actor, Mode, Origin
-from esign.core.apikey import ApiKey, Scope
-from esign.core.document import (
+from esign.core.document.document import (
     INK,
     Document,
     Field,
@@ -21,14 +18,18 @@ from esign.core.document import (
     Seal,
     Status,
 )
+from esign.core.document.placement import SIZES
+from esign.core.document.state import lifecycle
+from esign.core.document.template import Template, TemplateRole
 from esign.core.instant import DAY, Instant, parse
-from esign.core.placement import SIZES
-from esign.core.template import Template, TemplateRole
-from esign.core.webhook import Webhook
-from esign.entropy import new_id
-from esign.store import accounts, blobs, outcomes
-from esign.store.database import Database, Transaction
-from esign.vault import Vault
+from esign.core.people.account import Organisation
+from esign.core.people.apikey import ApiKey, Scope
+from esign.core.webhook.webhook import Webhook
+from esign.store.document import blobs, outcomes
+from esign.store.engine.database import Database, Transaction
+from esign.store.people import accounts
+from esign.system.entropy import new_id
+from esign.system.vault import Vault
 
 NOW: Instant = parse("2026-11-21T00:00:00Z")
 ORGANISATION = "org_01kzt0v8q3e5m7p9r1s3t5v7w9"

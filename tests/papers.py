@@ -15,14 +15,15 @@ from typing import Any
 import pypdfium2
 from PIL import Image, ImageDraw
 
-from esign.actions.certificate_page import facts
-from esign.core import audit, consent, lifecycle
+from esign.actions.sealing.certificate_page import facts
 from esign.core.actor import Actor, Mode, Origin
-from esign.core.document import Document, Ink, Recipient, Role
+from esign.core.document import audit, consent
+from esign.core.document.document import Document, Ink, Recipient, Role
+from esign.core.document.state import lifecycle
+from esign.core.document.state.outcome import Event, Outcome
 from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant, parse
 from esign.core.language import LANGUAGES
-from esign.core.outcome import Event, Outcome
-from esign.pdf import certificate
+from esign.pdf.drawing import certificate
 from esign.pdf.order import SealFailed
 from tests.factories import a_document, a_file, a_recipient, an_organisation
 

@@ -5,8 +5,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from esign.store.database import FILE, prepare
-from esign.vault import write_once
+from esign.store.engine.database import FILE, prepare
+from esign.system.vault import write_once
 
 
 def lay_database(path: Path) -> None:

@@ -6,8 +6,8 @@ import selectors
 from collections.abc import Callable
 from time import thread_time
 
-from esign.clock import SystemClock
 from esign.core.instant import Instant
+from esign.system.clock import SystemClock
 
 CLOCK = SystemClock()
 SLICE = 0.02  # seconds that it sleeps at once

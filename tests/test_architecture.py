@@ -115,7 +115,7 @@ def test_only_the_store_speaks_sql(file: Path) -> None:
 
 @pytest.mark.parametrize("file", SOURCES, ids=place)
 def test_only_the_clock_reads_the_time(file: Path) -> None:
-    if place(file) != "esign/clock.py":
+    if place(file) != "esign/system/clock.py":
         assert list(time_readers(tree(file))) == []
 
 

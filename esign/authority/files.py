@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from esign.authority.checks import AuthorityError
-from esign.vault import write_once, write_over
+from esign.system.vault import write_once, write_over
 
 
 def read(path: Path) -> bytes:

@@ -10,11 +10,11 @@ import click
 
 from esign import __version__
 from esign.cli.clock import clock
+from esign.cli.exits import FAILED, USAGE, run, stop
 from esign.cli.installation import application_key, configured, database, with_config
 from esign.cli.keys import keys
 from esign.cli.orgs import orgs
 from esign.cli.users import users
-from esign.exits import FAILED, USAGE, run, stop
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -30,7 +30,8 @@ def serve(file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> None:
-        from esign import app, descriptors, logs, memory
+        from esign import app
+        from esign.system import descriptors, logs, memory
 
         memory.set_up()
         logs.set_up()
@@ -77,7 +78,7 @@ def verify(pdf: Path, as_json: bool, trust: tuple[Path, ...], online: bool, file
     config = configured(file)
 
     async def work() -> int:
-        from esign.verifying import Unreadable, show, verify_file
+        from esign.cli.verifying import Unreadable, show, verify_file
 
         try:
             verification = await verify_file(config, pdf, trust, online)
@@ -104,8 +105,8 @@ def verify_audit(what: str | None, chains: bool, file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> int:
-        from esign import auditing
-        from esign.verifying import Unreadable
+        from esign.cli import auditing
+        from esign.cli.verifying import Unreadable
 
         try:
             intact = await auditing.verify_audit(config, what, chains, click.echo)
@@ -128,9 +129,9 @@ def check(file: Path | None) -> None:
     async def work() -> int:
         import asyncio
 
-        from esign.store.database import FILE
-        from esign.store.inspection import find_damage
-        from esign.store.walking import read_all
+        from esign.store.engine.database import FILE
+        from esign.store.engine.inspection import find_damage
+        from esign.store.server.walking import read_all
 
         path = config.storage.data_dir / FILE
         if not path.exists():
@@ -177,7 +178,7 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> int:
-        from esign.actions import outbox as kept
+        from esign.actions.mail import outbox as kept
         from esign.core.instant import rfc3339
 
         async with database(config) as db:

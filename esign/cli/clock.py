@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from esign.cli.exits import run
 from esign.cli.installation import application_key, configured, database, with_config
-from esign.exits import run
 
 
 @click.group()
@@ -20,10 +20,10 @@ def show_clock(file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> None:
-        from esign.actions import timekeeping
-        from esign.clock import SystemClock
+        from esign.actions.server import timekeeping
         from esign.core.instant import rfc3339
-        from esign.store import clock_marks
+        from esign.store.server import clock_marks
+        from esign.system.clock import SystemClock
 
         async with database(config) as db:
             found = await clock_marks.find(db)
@@ -49,9 +49,9 @@ def confirm_clock(file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> None:
-        from esign.actions import timekeeping
-        from esign.clock import SystemClock
+        from esign.actions.server import timekeeping
         from esign.core.instant import rfc3339
+        from esign.system.clock import SystemClock
 
         now = SystemClock().now()
         async with database(config) as db:

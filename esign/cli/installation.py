@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from esign.exits import USAGE, stop
+from esign.cli.exits import USAGE, stop
 
 if TYPE_CHECKING:
     from esign.config import Config
-    from esign.store.database import Database
-    from esign.vault import Vault
+    from esign.store.engine.database import Database
+    from esign.system.vault import Vault
 
 with_config = click.option(
     "--config",
@@ -35,8 +35,8 @@ def configured(file: Path | None) -> "Config":
 @asynccontextmanager
 async def database(config: "Config") -> AsyncIterator["Database"]:
     """The database of the configuration, beside a running server or before there was one; its key is made first."""
-    from esign.store import installation
-    from esign.store.database import FILE, opened
+    from esign.store.engine.database import FILE, opened
+    from esign.store.server import installation
 
     key = application_key(config)
     async with opened(config.storage.data_dir / FILE) as db:
@@ -45,9 +45,9 @@ async def database(config: "Config") -> AsyncIterator["Database"]:
 
 
 def application_key(config: "Config") -> "Vault":
-    from esign import vault
-    from esign.store import folder
-    from esign.store.database import FILE
+    from esign.store.engine import folder
+    from esign.store.engine.database import FILE
+    from esign.system import vault
 
     data = folder.prepare(config.storage.data_dir)
     return vault.load_or_make(data / "app.key", data / FILE)

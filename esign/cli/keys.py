@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from esign.cli.exits import USAGE, run, stop
 from esign.cli.installation import application_key, configured, database, with_config
-from esign.exits import USAGE, run, stop
 
 
 @click.group()
@@ -33,7 +33,7 @@ def create_key(
     with the present role of the member who made it.
     """
     from esign.core.actor import Mode
-    from esign.core.apikey import LIVE_ONLY, Scope
+    from esign.core.people.apikey import LIVE_ONLY, Scope
 
     if unknown := [scope for scope in scopes if scope not in set(Scope)]:
         raise click.BadParameter(
@@ -49,8 +49,8 @@ def create_key(
     config = configured(file)
 
     async def work() -> None:
-        from esign.actions import accounts
-        from esign.actions.timekeeping import read_now
+        from esign.actions.people import accounts
+        from esign.actions.server.timekeeping import read_now
 
         async with database(config) as db:
             try:
@@ -92,8 +92,8 @@ def list_keys(file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> None:
-        from esign.actions import accounts
-        from esign.actions.timekeeping import read_now
+        from esign.actions.people import accounts
+        from esign.actions.server.timekeeping import read_now
 
         async with database(config) as db:
             now = await read_now(db)
@@ -116,8 +116,8 @@ def revoke_key(key_id: str, file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> None:
-        from esign.actions import accounts
-        from esign.actions.timekeeping import read_now
+        from esign.actions.people import accounts
+        from esign.actions.server.timekeeping import read_now
 
         async with database(config) as db:
             await accounts.revoke_key(db, application_key(config), key_id, await read_now(db))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from esign.cli.exits import run
 from esign.cli.installation import application_key, configured, database, with_config
-from esign.exits import run
 
 PLANS = ("free", "team", "business", "enterprise")
 
@@ -25,13 +25,13 @@ def create_org(name: str, plan: str | None, file: Path | None) -> None:
         raise click.BadParameter("give a name of 1 to 200 characters", param_hint="--name")
     config = configured(file)
 
-    from esign.actions import accounts
+    from esign.actions.people import accounts
 
     if missing := accounts.undrawn(name, config):
         raise click.BadParameter(f"no font at hand can print {' '.join(missing)}", param_hint="--name")
 
     async def work() -> None:
-        from esign.actions.timekeeping import read_now
+        from esign.actions.server.timekeeping import read_now
 
         async with database(config) as db:
             made = await accounts.create_organisation(
@@ -50,7 +50,7 @@ def list_orgs(file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> None:
-        from esign.actions import accounts
+        from esign.actions.people import accounts
 
         async with database(config) as db:
             found = await accounts.list_organisations(db)
@@ -73,8 +73,8 @@ def set_plan(organisation: str, plan: str, file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> None:
-        from esign.actions import accounts
-        from esign.actions.timekeeping import read_now
+        from esign.actions.people import accounts
+        from esign.actions.server.timekeeping import read_now
 
         async with database(config) as db:
             await accounts.set_plan(db, application_key(config), organisation, plan, await read_now(db))

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from esign.cli.exits import run
 from esign.cli.installation import application_key, configured, database, with_config
-from esign.exits import run
 
 if TYPE_CHECKING:
     from esign.config import Config
-    from esign.store.database import Database
+    from esign.store.engine.database import Database
 
 ROLES = ("owner", "admin", "member", "viewer")
 
@@ -31,16 +31,16 @@ def create_user(email: str, name: str, role: str, organisation: str | None, file
 
     On stdout stands the link alone, on which they choose a password.
     """
-    from esign.core.member import MemberRole
+    from esign.core.people.member import MemberRole
 
     config = configured(file)
     email, name = checked(email, name)
 
     async def work() -> None:
-        from esign.actions import joining
-        from esign.actions import users as actions
-        from esign.actions.timekeeping import read_now
-        from esign.core.user import Errand
+        from esign.actions.people import joining
+        from esign.actions.people import users as actions
+        from esign.actions.server.timekeeping import read_now
+        from esign.core.people.user import Errand
 
         async with database(config) as db:
             now = await read_now(db)
@@ -71,7 +71,7 @@ def checked(email: str, name: str) -> tuple[str, str]:
 
 
 async def prepare(db: "Database", config: "Config", now: int) -> None:
-    from esign.actions import accounts
+    from esign.actions.people import accounts
 
     await accounts.ensure_organisation(db, config, now)
 
@@ -83,7 +83,7 @@ def list_users(file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> None:
-        from esign.actions import users as actions
+        from esign.actions.people import users as actions
 
         async with database(config) as db:
             found = await actions.everybody(db)
@@ -113,10 +113,10 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
     config = configured(file)
 
     async def work() -> None:
-        from esign.actions import joining
-        from esign.actions import users as actions
-        from esign.actions.timekeeping import read_now
-        from esign.core.user import Errand
+        from esign.actions.people import joining
+        from esign.actions.people import users as actions
+        from esign.actions.server.timekeeping import read_now
+        from esign.core.people.user import Errand
 
         async with database(config) as db:
             now = await read_now(db)
@@ -138,8 +138,8 @@ def disable_user(email: str, undo: bool, file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> None:
-        from esign.actions import users as actions
-        from esign.actions.timekeeping import read_now
+        from esign.actions.people import users as actions
+        from esign.actions.server.timekeeping import read_now
 
         async with database(config) as db:
             if undo:

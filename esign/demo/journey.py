@@ -13,20 +13,21 @@ from typing import Any
 import aiohttp
 import click
 
-from esign.actions import accounts, outbox
+from esign.actions.mail import outbox
+from esign.actions.people import accounts
 from esign.app import serving
-from esign.clock import SystemClock
 from esign.config import ConfigError, load
 from esign.core.actor import Mode
-from esign.core.apikey import Scope
 from esign.core.errors import Problem
 from esign.core.instant import to_datetime
+from esign.core.people.apikey import Scope
 from esign.demo import contract, owner
 from esign.demo.receiver import Receiver, listening
 from esign.demo.steps import Failed, Steps
 from esign.runtime import Runtime
-from esign.store.folder import UnusableFolder
-from esign.web.server import until_signal
+from esign.store.engine.folder import UnusableFolder
+from esign.system.clock import SystemClock
+from esign.web.http.server import until_signal
 
 WAIT = 60.0
 ELSEWHERE = ("ESIGN_SERVER__", "ESIGN_STORAGE__", "ESIGN_MAIL__")

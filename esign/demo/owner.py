@@ -1,10 +1,10 @@
 """Whoever signs in at the server of the demonstration."""
 
-from esign.actions import joining
+from esign.actions.people import joining
 from esign.core.actor import NOWHERE
 from esign.demo.steps import Failed
-from esign.entropy import new_recovery_code
 from esign.runtime import Runtime
+from esign.system.entropy import new_recovery_code
 
 NAME, EMAIL = "Orla Byrne", "owner@fernhill.example"
 

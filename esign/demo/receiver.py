@@ -11,8 +11,8 @@ from typing import Any
 
 from aiohttp import web
 
-from esign.clock import SystemClock
 from esign.core.instant import SECOND
+from esign.system.clock import SystemClock
 
 TOLERANCE = 300
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import click
 
-from esign.clock import SystemClock
+from esign.system.clock import SystemClock
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WIDTH = 58

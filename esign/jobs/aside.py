@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from esign.core.errors import Problem
 from esign.runtime import Runtime
-from esign.store.failures import is_passing
+from esign.store.engine.failures import is_passing
 
 T = TypeVar("T", bound=str | tuple[str, str])
 

@@ -1,6 +1,6 @@
 """The seal certificate is renewed before it ends, without anybody doing anything."""
 
-from esign.actions import certificates
+from esign.actions.server import certificates
 from esign.runtime import Runtime
 
 

@@ -14,16 +14,16 @@ from functools import partial
 from itertools import count
 from operator import itemgetter
 
-from esign.actions import delivering
-from esign.core.delivery import Attempt
+from esign.actions.webhook import delivering
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE
-from esign.core.webhook import Webhook
+from esign.core.webhook.delivery import Attempt
+from esign.core.webhook.webhook import Webhook
 from esign.jobs.trouble import log_trouble
 from esign.runtime import Runtime
-from esign.store import deliveries, webhooks
-from esign.store.database import Reader, Transaction
-from esign.store.deliveries import Due
+from esign.store.engine.database import Reader, Transaction
+from esign.store.queue import deliveries, webhooks
+from esign.store.queue.deliveries import Due
 
 AT_ONCE = 64
 CLAIMED = 256

@@ -1,8 +1,8 @@
 """Erases what is kept of a person, once somebody has asked for it."""
 
-from esign.actions import erasing
+from esign.actions.people import erasing
 from esign.runtime import Runtime
-from esign.store import erasings
+from esign.store.people import erasings
 
 
 async def tick(runtime: Runtime) -> int:

@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from esign.actions import documents as actions
+from esign.actions.document import documents as actions
 from esign.jobs.aside import work_off
 from esign.runtime import Runtime
-from esign.store import due
+from esign.store.document import due
 
 BATCH = 500
 

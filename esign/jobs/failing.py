@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from esign.actions import delivering
-from esign.core.delivery import OFF_AFTER, WARNED_BEFORE, verdict
+from esign.actions.webhook import delivering
+from esign.core.webhook.delivery import OFF_AFTER, WARNED_BEFORE, verdict
 from esign.jobs.aside import act_on
 from esign.runtime import Runtime
-from esign.store import webhooks
+from esign.store.queue import webhooks
 
 
 async def tick(runtime: Runtime) -> int:

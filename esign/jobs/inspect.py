@@ -3,8 +3,8 @@
 import asyncio
 
 from esign.runtime import Runtime
-from esign.store.database import FILE
-from esign.store.inspection import find_damage
+from esign.store.engine.database import FILE
+from esign.store.engine.inspection import find_damage
 
 TABLE, KEY = "database", "pages"
 

@@ -1,6 +1,6 @@
 """API keys near their end: administrators are told, and unused keys are revoked where that is switched on."""
 
-from esign.actions import keylife
+from esign.actions.people import keylife
 from esign.runtime import Runtime
 
 

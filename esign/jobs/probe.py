@@ -1,8 +1,8 @@
 """Where several seals wait for the same cause, one of them is tried each minute; the first that succeeds frees all."""
 
 from esign.runtime import Runtime
-from esign.store import outbox
-from esign.store.database import Transaction
+from esign.store.engine.database import Transaction
+from esign.store.queue import outbox
 
 
 async def tick(runtime: Runtime) -> int:

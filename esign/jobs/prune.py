@@ -4,21 +4,10 @@ from collections.abc import Awaitable, Callable
 
 from esign.core.instant import DAY, HOUR, Instant
 from esign.runtime import Runtime
-from esign.store import (
-    audit_log,
-    blobs,
-    challenges,
-    events,
-    handoffs,
-    idempotency,
-    known_browsers,
-    mails,
-    outbox,
-    sessions,
-    tickets,
-    views,
-)
-from esign.store.database import Transaction
+from esign.store.document import blobs, challenges, handoffs, views
+from esign.store.engine.database import Transaction
+from esign.store.people import audit_log, known_browsers, sessions, tickets
+from esign.store.queue import events, idempotency, mails, outbox
 
 BATCH = 500
 BLOBS = 16

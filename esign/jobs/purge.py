@@ -3,12 +3,13 @@
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from esign.actions import ending
+from esign.actions.document import ending
 from esign.core.actor import Mode
-from esign.core.retention import horizons
+from esign.core.document.retention import horizons
 from esign.jobs.aside import act_on
 from esign.runtime import Runtime
-from esign.store import accounts, due
+from esign.store.document import due
+from esign.store.people import accounts
 
 BATCH = 100
 

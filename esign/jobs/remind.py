@@ -1,9 +1,9 @@
 """Recipients who have not finished are reminded; missed reminders are skipped, not made up for."""
 
-from esign.actions import reminding
+from esign.actions.document import reminding
 from esign.jobs.aside import work_off
 from esign.runtime import Runtime
-from esign.store import due
+from esign.store.document import due
 
 BATCH = 500
 

@@ -1,8 +1,8 @@
 """The index of words is written anew without what was erased, where this SQLite cannot erase at once."""
 
 from esign.runtime import Runtime
-from esign.store import search
-from esign.store.database import Transaction
+from esign.store.document import search
+from esign.store.engine.database import Transaction
 
 PAGES = 32  # in a transaction, of some ten milliseconds
 

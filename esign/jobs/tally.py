@@ -1,6 +1,6 @@
 """The requests counted in memory are written, all at once."""
 
-from esign.actions import usage
+from esign.actions.base import usage
 from esign.runtime import Runtime
 
 

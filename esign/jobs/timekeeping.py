@@ -1,6 +1,6 @@
 """Compares the clocks of the machine, and brings back what a wrong one had planned for months ahead."""
 
-from esign.actions import timekeeping
+from esign.actions.server import timekeeping
 from esign.runtime import Runtime
 
 

@@ -3,7 +3,7 @@
 import logging
 
 from esign.core.errors import Problem
-from esign.store.failures import is_storage
+from esign.store.engine.failures import is_storage
 
 log = logging.getLogger("esign.jobs")
 

@@ -5,15 +5,18 @@ import logging
 from collections.abc import Awaitable, Callable, Set
 from dataclasses import dataclass
 
-from esign.actions import mailing, relay, sealing, timekeeping
+from esign.actions.mail import mailing, relay
+from esign.actions.sealing import sealing
+from esign.actions.server import timekeeping
 from esign.core.errors import Problem
 from esign.core.instant import HOUR, MINUTE, Instant, Millis
 from esign.jobs import delivering
 from esign.jobs.trouble import log_trouble
 from esign.runtime import Runtime
-from esign.store import deliveries, due, outbox
-from esign.store.database import Transaction
-from esign.store.outbox import Job
+from esign.store.document import due
+from esign.store.engine.database import Transaction
+from esign.store.queue import deliveries, outbox
+from esign.store.queue.outbox import Job
 
 log = logging.getLogger("esign.jobs")
 

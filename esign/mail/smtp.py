@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from esign.lookup import SystemLookup
 from esign.mail.failure import (
     AuthenticationFailure,
     MailFailure,
@@ -19,6 +18,7 @@ from esign.mail.failure import (
 from esign.mail.message import Envelope, envelope
 from esign.mail.pool import GOODBYE, Connection, Pool
 from esign.mail.words import line
+from esign.system.lookup import SystemLookup
 
 if TYPE_CHECKING:
     import ssl

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from esign.lookup import SystemLookup
 from esign.net.answer import TOO_LATE, Failed, Refused
 from esign.net.gate import Gate, Resolve
 from esign.net.zones import Zone
+from esign.system.lookup import SystemLookup
 
 if TYPE_CHECKING:
     import ssl

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from esign.clock import Clock
 from esign.core.errors import Problem
 from esign.net.answer import Answer, Failed, Refused
 from esign.net.gate import Gate, Resolve
 from esign.net.resolver import Resolver
 from esign.net.target import Rules, Target
 from esign.net.zones import Reach
+from esign.system.clock import Clock
 
 if TYPE_CHECKING:
     import ssl

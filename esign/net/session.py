@@ -8,9 +8,9 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from esign.lookup import Unanswered
 from esign.net.answer import TOO_LATE, Failed, Refused
 from esign.net.gate import Barred, Gate
+from esign.system.lookup import Unanswered
 
 KEPT = 1_024
 BUFFER = 32 * 1_024  # aiohttp stops reading from the socket at twice this

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from esign.core.document import Page
+from esign.core.document.document import Page
 
 # The words of `removed`, in the order in which they are reported. Form fields and annotations are drawn into the
 # page, the rest is gone.

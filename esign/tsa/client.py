@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from esign.clock import Clock
 from esign.config import Remote
 from esign.core.timestamp import Authority, TimeStamp
-from esign.entropy import new_nonce
 from esign.net import Direct, Failed
+from esign.system.clock import Clock
+from esign.system.entropy import new_nonce
 
 ALL_OF_IT = 10.0  # seconds
 CONNECT = 5.0

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import load_der_public_key
 from esign.core.der import BOOLEAN, NULL, OCTETS, SEQUENCE, der, der_integer, der_oid
 from esign.core.instant import HOUR, Instant, to_datetime
 from esign.core.timestamp import LARGEST, TimeStamp
-from esign.pdf import envelope
+from esign.pdf.verify import envelope
 
 SHA256_OID = "2.16.840.1.101.3.4.2.1"
 DIGESTS: dict[str, HashAlgorithm] = {"sha256": SHA256(), "sha384": SHA384(), "sha512": SHA512()}

@@ -6,8 +6,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions import files
-from esign.actions.files import FileOf
+from esign.actions.document import files
+from esign.actions.document.files import FileOf
 from esign.core.actor import SYSTEM
 from esign.web.pages import attachment
 

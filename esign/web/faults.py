@@ -10,7 +10,7 @@ from starlette.types import Scope
 
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES, accepted
-from esign.web import errors
+from esign.web.http import errors
 from esign.web.pages import Pages
 from esign.web.signing.words import Library
 

@@ -4,8 +4,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from esign.actions import health
-from esign.web.security import EVERYWHERE
+from esign.actions.server import health
+from esign.web.http.security import EVERYWHERE
 
 
 async def healthz(request: Request) -> Response:

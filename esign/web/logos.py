@@ -5,10 +5,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.core.account import Logo
-from esign.store import logos
+from esign.core.people.account import Logo
+from esign.store.people import logos
+from esign.web.http.security import FILE_POLICY
 from esign.web.pages import FOR_EVER
-from esign.web.security import FILE_POLICY
 
 
 def address(logo: Logo) -> str:

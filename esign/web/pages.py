@@ -23,8 +23,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from esign.web.body import apart
-from esign.web.security import FILE_POLICY, PAGE_HEADERS, PLAIN_POLICY, page_headers
+from esign.web.http.body import apart
+from esign.web.http.security import FILE_POLICY, PAGE_HEADERS, PLAIN_POLICY, page_headers
 
 HERE = Path(__file__).parent
 FONTS = HERE.parent / "pdf" / "fonts"

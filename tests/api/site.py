@@ -13,14 +13,15 @@ from typing import Any
 import aiohttp
 import pikepdf
 
-from esign.actions import accounts, outbox
+from esign.actions.mail import outbox
+from esign.actions.people import accounts
 from esign.app import serving
 from esign.config import Config, Limits, Organisation, Server, Signing, Storage
 from esign.core.actor import Mode
-from esign.core.apikey import Scope
+from esign.core.people.apikey import Scope
 from esign.demo.journey import free_port
 from esign.runtime import Runtime
-from esign.store.database import FILE, Transaction
+from esign.store.engine.database import FILE, Transaction
 from tests.api import described
 from tests.fakes import FakeClock
 from tests.journeys.api import Person, a_pdf, until

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from esign.actions import outbox
+from esign.actions.mail import outbox
 from esign.config import Limits
 from esign.core.actor import Mode
-from esign.core.apikey import Scope
+from esign.core.people.apikey import Scope
 from esign.jobs import prune
 from esign.web.api.account import present_limits
 from tests.api.site import Site, a_config, running

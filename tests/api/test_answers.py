@@ -7,7 +7,7 @@ import pytest
 from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 
-from esign.core.document import Delivery, Field, FieldType, Ink, RecipientStatus, Status
+from esign.core.document.document import Delivery, Field, FieldType, Ink, RecipientStatus, Status
 from esign.web.api.document_replies import present, present_summary
 from esign.web.api.field_requests import AnyFieldInput
 from tests.api import described

@@ -2,12 +2,12 @@ from typing import Any
 
 import pytest
 
-from esign.actions import accounts
-from esign.core import apikey
+from esign.actions.people import accounts
 from esign.core.actor import Actor, Mode
-from esign.core.apikey import Scope
-from esign.core.caller import Caller
 from esign.core.instant import DAY, rfc3339
+from esign.core.people import apikey
+from esign.core.people.apikey import Scope
+from esign.core.people.caller import Caller
 from tests.api.site import Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -10,13 +10,14 @@ import pytest
 import pytest_asyncio
 import rfc8785
 
-from esign.actions import auditing
+from esign.actions.verification import auditing
 from esign.core.actor import Actor
+from esign.core.document.state.outcome import Event
 from esign.core.instant import rfc3339
-from esign.core.outcome import Event
 from esign.pdf.verification import Verification
-from esign.store import events, outcomes
-from esign.store.database import FILE
+from esign.store.document import outcomes
+from esign.store.engine.database import FILE
+from esign.store.queue import events
 from tests.api.site import Site, a_request, b64, saved
 from tests.journeys.api import a_pdf
 

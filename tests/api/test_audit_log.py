@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from esign import auditing
-from esign.actions.auditing import recompute
+from esign.actions.verification.auditing import recompute
+from esign.cli import auditing
 from esign.core.actor import Mode
-from esign.core.apikey import Scope
 from esign.core.instant import rfc3339
-from esign.store.database import Transaction
+from esign.core.people.apikey import Scope
+from esign.store.engine.database import Transaction
 from tests.api.site import Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -3,14 +3,14 @@ from typing import cast
 
 import pytest
 
-from esign.core import apikey
 from esign.core.actor import Mode
-from esign.core.apikey import Scope
 from esign.core.errors import Problem
 from esign.core.instant import DAY
-from esign.store import accounts
-from esign.store.database import Database, Transaction
-from esign.web.auth import Authentication
+from esign.core.people import apikey
+from esign.core.people.apikey import Scope
+from esign.store.engine.database import Database, Transaction
+from esign.store.people import accounts
+from esign.web.rest.auth import Authentication
 from tests.api.site import Answer, Site, a_config, a_request, running
 from tests.fakes import FakeClock
 from tests.web.wire import Seen, ask

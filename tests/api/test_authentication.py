@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from esign.actions import outbox
-from esign.core.apikey import Scope
+from esign.actions.mail import outbox
 from esign.core.instant import DAY, MINUTE
-from esign.store import challenges
+from esign.core.people.apikey import Scope
+from esign.store.document import challenges
 from tests.api.site import ONE_PAGE, Site, a_request, b64, gather
 from tests.journeys.api import Answer, Person, until
 from tests.journeys.letters import part

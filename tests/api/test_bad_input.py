@@ -20,7 +20,7 @@ from urllib.parse import quote
 import pikepdf
 import pytest
 
-from esign.actions import outbox
+from esign.actions.mail import outbox
 from esign.core.polyglot import is_pure
 from tests.api.site import Answer, Site, a_request, b64
 from tests.core.test_polyglot import POLYGLOTS
@@ -112,8 +112,8 @@ COVERED: dict[str, tuple[str, ...]] = {
         "tests/api/test_auth.py::test_a_revoked_key_ends_with_the_next_request",
         "tests/api/test_auth.py::test_a_key_expires_to_the_millisecond",
         "tests/api/test_auth.py::test_a_test_environment_takes_only_test_keys",
-        "tests/web/test_auth.py::test_a_key_that_is_none_costs_no_statement_and_an_unknown_one_a_single_read",
-        "tests/web/test_auth.py::test_a_bad_shape_costs_less_than_five_milliseconds_of_work",
+        "tests/web/rest/test_auth.py::test_a_key_that_is_none_costs_no_statement_and_an_unknown_one_a_single_read",
+        "tests/web/rest/test_auth.py::test_a_bad_shape_costs_less_than_five_milliseconds_of_work",
     ),
 }
 ROOT = Path(__file__).parents[2]

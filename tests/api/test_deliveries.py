@@ -9,10 +9,10 @@ import pytest_asyncio
 from standardwebhooks.webhooks import Webhook
 
 from esign.core.actor import Mode
-from esign.core.apikey import Scope
 from esign.core.instant import HOUR, rfc3339
-from esign.store import outcomes
-from esign.store.database import Transaction
+from esign.core.people.apikey import Scope
+from esign.store.document import outcomes
+from esign.store.engine.database import Transaction
 from tests.api.site import Site
 from tests.factories import a_template, an_organisation, store_organisation
 from tests.journeys.api import until
@@ -379,7 +379,7 @@ async def test_more_events_than_one_transaction_takes_are_recovered_each_once(
     organisation, now = row["id"], site.clock.now()
 
     async def many(tx: Transaction) -> None:
-        from esign.core.webhook import template_payload
+        from esign.core.webhook.webhook import template_payload
 
         for n in range(1_203):
             body = template_payload("template.updated", now, f"evt_many{n:022}", a_template())

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from esign.actions import outbox
-from esign.core.apikey import Scope
+from esign.actions.mail import outbox
 from esign.core.instant import DAY, rfc3339
+from esign.core.people.apikey import Scope
 from tests.api.site import ONE_PAGE, Answer, Site, a_request, b64
 from tests.journeys.api import a_pdf, until
 from tests.journeys.letters import part

@@ -6,16 +6,17 @@ from typing import Any
 
 import pytest
 
-from esign.actions import files, outbox
-from esign.core import audit
+from esign.actions.document import files
+from esign.actions.mail import outbox
 from esign.core.actor import Actor, Mode, Origin, Owner
-from esign.core.apikey import Scope
+from esign.core.document import audit
 from esign.core.errors import Problem
 from esign.core.instant import DAY, rfc3339
+from esign.core.people.apikey import Scope
 from esign.jobs import expire, prune, worker
-from esign.store import events
-from esign.store.database import Transaction
-from esign.store.outbox import Job
+from esign.store.engine.database import Transaction
+from esign.store.queue import events
+from esign.store.queue.outbox import Job
 from tests.api.site import Answer, Site, a_request, gather
 from tests.journeys.api import until
 

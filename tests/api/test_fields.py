@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from esign.core.placement import SIZES
+from esign.core.document.placement import SIZES
 from tests.api.site import ONE_PAGE, Answer, Site, a_request, b64
 from tests.journeys.api import a_pdf
 

@@ -8,8 +8,8 @@ import pikepdf
 import pytest
 import pytest_asyncio
 
-from esign.core.apikey import Scope
 from esign.core.instant import SECOND, rfc3339
+from esign.core.people.apikey import Scope
 from tests.api.site import Answer, Site
 from tests.journeys.api import a_pdf
 

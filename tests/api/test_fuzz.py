@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esign.core.errors import Problem
-from esign.vault import Vault
-from esign.web import strict_json
+from esign.system.vault import Vault
 from esign.web.api.document_requests import CreateDocument, problems_across
 from esign.web.api.template_requests import ChangeTemplate, CreateTemplate, UseTemplate
 from esign.web.api.webhooks import CreateWebhook
-from esign.web.validation import RULES, check
+from esign.web.http import strict_json
+from esign.web.http.validation import RULES, check
 
 VAULT = Vault(bytes(32))
 FIELD = {"page": 1, "x": 1.5, "y": 2, "width": 3, "height": 4, "key": "k", "label": "l", "fontSize": 9}

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from esign.core import apikey
 from esign.core.actor import Mode
-from esign.core.apikey import LIVE_ONLY, Scope
-from esign.store import accounts
-from esign.store.database import Transaction
+from esign.core.people import apikey
+from esign.core.people.apikey import LIVE_ONLY, Scope
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts
 from esign.web.api import ENDPOINTS, V1
-from esign.web.endpoint import Endpoint, Route
+from esign.web.rest.endpoint import Endpoint, Route
 from tests.api.site import Answer, Site, a_request
 from tests.factories import an_organisation, store_organisation
 

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from esign.actions import accounts, joining
+from esign.actions.people import accounts, joining
 from esign.core.actor import Actor, Mode
-from esign.core.apikey import Scope
-from esign.core.caller import Caller
 from esign.core.instant import rfc3339
-from esign.core.member import MemberRole
-from esign.store import members, users
-from esign.store.database import Transaction
+from esign.core.people.apikey import Scope
+from esign.core.people.caller import Caller
+from esign.core.people.member import MemberRole
+from esign.store.engine.database import Transaction
+from esign.store.people import members, users
 from tests.api.site import Site, a_config, gather, running
 from tests.factories import an_organisation, store_organisation
 

@@ -7,7 +7,7 @@ import pytest
 from openapi_spec_validator import validate
 
 from esign.core.errors import CATALOGUE
-from esign.core.webhook import ALL_EVENTS
+from esign.core.webhook.webhook import ALL_EVENTS
 from esign.web.api import ENDPOINTS, describe, words
 from tests.api import described
 from tests.api.site import Site

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from esign.core import apikey
 from esign.core.actor import Mode
-from esign.core.apikey import Scope
-from esign.store.database import Transaction
+from esign.core.people import apikey
+from esign.core.people.apikey import Scope
+from esign.store.engine.database import Transaction
 from tests.api.site import Answer, Site, a_request, b64
 from tests.factories import an_organisation, store_organisation
 

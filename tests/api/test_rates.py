@@ -2,9 +2,9 @@ import re
 
 import pytest
 
-from esign.core import apikey
 from esign.core.actor import Mode
-from esign.core.apikey import Scope
+from esign.core.people import apikey
+from esign.core.people.apikey import Scope
 from esign.web.api import ENDPOINTS, V1
 from tests.api.site import Answer, Site, a_config, a_request, running
 from tests.fakes import FakeClock

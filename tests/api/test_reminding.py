@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from esign.actions import outbox
-from esign.core.apikey import Scope
+from esign.actions.mail import outbox
 from esign.core.instant import DAY, HOUR, rfc3339
+from esign.core.people.apikey import Scope
 from esign.jobs import remind as automatic
 from tests.api.site import Answer, Site
 from tests.journeys.api import Person, until

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from esign.core import apikey
 from esign.core.actor import Mode
-from esign.store import accounts
-from esign.store.database import Transaction
+from esign.core.people import apikey
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts
 from esign.web.api import ENDPOINTS, V1
-from esign.web.endpoint import Endpoint
+from esign.web.rest.endpoint import Endpoint
 from tests.api.site import ONE_PAGE, Site, a_request
 from tests.api.test_matrix import body_of, named, needs_test_key
 from tests.journeys.api import until

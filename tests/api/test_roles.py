@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from esign.actions import outbox
+from esign.actions.mail import outbox
 from esign.core.instant import DAY
 from tests.api.site import ONE_PAGE, Site, a_request
 from tests.journeys.api import Person, until

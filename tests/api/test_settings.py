@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from esign.actions import outbox, settings
+from esign.actions.mail import outbox
+from esign.actions.people import settings
 from esign.config.tables import Server
 from esign.core.actor import Mode, Owner
-from esign.core.apikey import Scope
-from esign.core.caller import PROGRAM
 from esign.core.instant import DAY, rfc3339
+from esign.core.people.apikey import Scope
+from esign.core.people.caller import PROGRAM
 from tests.api.site import Site, a_config, running
 from tests.journeys.api import until
 

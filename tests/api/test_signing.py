@@ -13,15 +13,15 @@ import pytest
 import pytest_asyncio
 from PIL import Image
 
-from esign.actions import lettering, signing
-from esign.core import consent
+from esign.actions.signing import lettering, signing
 from esign.core.actor import Origin
+from esign.core.document import consent
 from esign.core.errors import Problem
-from esign.entropy import new_token
 from esign.pdf.inspection import Picture
-from esign.pdf.workers import WorkerFailed, Workers
-from esign.store import links
-from esign.store.database import Transaction
+from esign.pdf.worker.workers import WorkerFailed, Workers
+from esign.store.document import links
+from esign.store.engine.database import Transaction
+from esign.system.entropy import new_token
 from tests.api.site import Answer, Site, gather
 from tests.journeys.api import Person, a_signature, until
 from tests.web.wire import ask

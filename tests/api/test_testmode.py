@@ -9,10 +9,10 @@ import pytest
 import pytest_asyncio
 
 from esign.core.actor import Mode
-from esign.core.apikey import Scope
-from esign.core.document import FieldType
+from esign.core.document.document import FieldType
 from esign.core.instant import parse, rfc3339
-from esign.store import accounts
+from esign.core.people.apikey import Scope
+from esign.store.people import accounts
 from tests.api.site import Answer, Site, a_config, a_request, b64, running
 from tests.factories import an_organisation
 from tests.journeys.api import Person, until

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from esign.core.actor import Mode
-from esign.core.apikey import Scope
 from esign.core.instant import DAY, rfc3339
+from esign.core.people.apikey import Scope
 from esign.jobs import tally
 from tests.api.site import ONE_PAGE, Site
 

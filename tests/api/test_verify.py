@@ -8,13 +8,13 @@ import pikepdf
 import pytest
 import pytest_asyncio
 
-from esign.actions import verifying
+from esign.actions.verification import verifying
 from esign.core.actor import Mode, Owner
-from esign.core.apikey import Scope
 from esign.core.instant import Instant
-from esign.pdf.turn import Turn
+from esign.core.people.apikey import Scope
 from esign.pdf.verification import Verification
-from esign.pdf.workers import Ders, Workers
+from esign.pdf.worker.turn import Turn
+from esign.pdf.worker.workers import Ders, Workers
 from tests.api.site import ONE_PAGE, Site, a_config, b64, running, saved
 from tests.factories import an_organisation, store_organisation
 from tests.store.files import stored_bytes

@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 
 from esign.core.actor import Mode
-from esign.core.apikey import Scope
 from esign.core.instant import rfc3339
-from esign.core.signature import sign
-from esign.core.webhook import ALL_EVENTS
-from esign.store import deliveries
+from esign.core.people.apikey import Scope
+from esign.core.webhook.signature import sign
+from esign.core.webhook.webhook import ALL_EVENTS
+from esign.store.queue import deliveries
 from esign.web.api import describe
 from tests.api import described
 from tests.api.site import Site, a_config, running

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from esign.pdf.inspection import Limits
-from esign.pdf.workers import Workers
+from esign.pdf.worker.workers import Workers
 from tests.bench.installation import Installation, document, dumps, installed, padded_pdf
 
 ROUNDS = 7

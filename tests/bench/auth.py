@@ -12,19 +12,19 @@ from typing import cast
 
 from starlette.types import ASGIApp
 
-from esign.actions import accounts
+from esign.actions.people import accounts
 from esign.app import open_runtime
 from esign.config import Config, Limits, Storage
-from esign.core import apikey
 from esign.core.actor import Mode
-from esign.core.apikey import ApiKey, Scope
+from esign.core.people import apikey
+from esign.core.people.apikey import ApiKey, Scope
 from esign.runtime import Runtime
-from esign.store import accounts as stored
+from esign.store.people import accounts as stored
 from esign.web.api import ENDPOINTS
-from esign.web.auth import Authentication
-from esign.web.guard import Guard
-from esign.web.pipeline import Api
-from esign.web.server import running
+from esign.web.http.guard import Guard
+from esign.web.http.server import running
+from esign.web.rest.auth import Authentication
+from esign.web.rest.pipeline import Api
 from tests.bench.api import loaded
 from tests.bench.installation import document, dumps, padded_pdf
 

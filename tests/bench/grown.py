@@ -10,14 +10,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from esign.core.document import Document, Recipient, RecipientStatus, Status
+from esign.core.document.document import Document, Recipient, RecipientStatus, Status
 from esign.core.instant import DAY, Instant
-from esign.entropy import new_id
-from esign.store import words
-from esign.store.database import FILE, opened
-from esign.store.documents import RECIPIENT_COLUMNS, WRITTEN, document_row, recipient_rows
-from esign.store.search import SLOTS, row_of
-from esign.store.sql import insert
+from esign.store.document.documents import RECIPIENT_COLUMNS, WRITTEN, document_row, recipient_rows
+from esign.store.document.search import SLOTS, row_of
+from esign.store.engine import words
+from esign.store.engine.database import FILE, opened
+from esign.store.engine.sql import insert
+from esign.system.entropy import new_id
 from tests.factories import NOW, a_document, a_recipient, an_organisation, store_organisation
 
 FOLDER = Path(tempfile.gettempdir()) / "esign-scale"

@@ -6,9 +6,9 @@ import statistics
 import time
 from typing import Any
 
-from esign.clock import SystemClock
 from esign.demo import contract
-from esign.pdf import cms, seal
+from esign.pdf.seal import cms, seal
+from esign.system.clock import SystemClock
 from tests.bench.installation import Installation, children, installed, resident
 
 ROUNDS = 9

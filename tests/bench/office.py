@@ -5,16 +5,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from esign.actions import joining, sessions
+from esign.actions.people import joining, sessions
 from esign.app import App, open_runtime
 from esign.config import Config, Server, Storage
 from esign.core.actor import Origin
-from esign.core.member import Member, MemberRole, MemberStatus
-from esign.core.user import Stage
-from esign.entropy import new_id
+from esign.core.people.member import Member, MemberRole, MemberStatus
+from esign.core.people.user import Stage
 from esign.runtime import Runtime
-from esign.store import members, users
-from esign.store.database import Transaction
+from esign.store.engine.database import Transaction
+from esign.store.people import members, users
+from esign.system.entropy import new_id
 from tests.factories import ORGANISATION
 from tests.fakes import FakeClock
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from esign.app import open_runtime
 from esign.config import Config, Server, Storage
 from esign.core.actor import Mode
-from esign.core.document import Status
+from esign.core.document.document import Status
+from esign.core.document.listing import Listing, Sort, Span
 from esign.core.instant import DAY, Instant
-from esign.core.listing import Listing, Sort, Span
 from esign.jobs import schedule
-from esign.store import listing
-from esign.store.database import FILE, Database, open_database
-from esign.store.paging import Place
+from esign.store.document import listing
+from esign.store.engine.database import FILE, Database, open_database
+from esign.store.engine.paging import Place
 from tests.bench import grown, office, picture
 from tests.factories import NOW, ORGANISATION
 from tests.fakes import FakeClock

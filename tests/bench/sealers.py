@@ -17,7 +17,7 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.sign import signers
 from pyhanko.sign.fields import SigSeedSubFilter
 
-from esign.pdf import cms, seal
+from esign.pdf.seal import cms, seal
 from tests.pdf.others import certificate, key, store
 from tests.pki import NOW, Issued
 

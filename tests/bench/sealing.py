@@ -21,8 +21,8 @@ from esign.config import Remote
 from esign.core.credential import Credential
 from esign.net import Direct
 from esign.pdf.order import Begun, Sealed, SealOrder
-from esign.pdf.verify import verify
-from esign.pdf.workers import Workers
+from esign.pdf.verify.verify import verify
+from esign.pdf.worker.workers import Workers
 from esign.tsa import TimeStamps
 from tests.bench import sealers, serving
 from tests.bench.sealers import Sealer

@@ -12,13 +12,13 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
-from esign.core import webhook
 from esign.core.actor import Mode
+from esign.core.document.state.outcome import Event
 from esign.core.instant import Instant
-from esign.core.outcome import Event
-from esign.entropy import new_id
-from esign.store import outcomes
-from esign.store.database import FILE, Transaction, opened
+from esign.core.webhook import webhook
+from esign.store.document import outcomes
+from esign.store.engine.database import FILE, Transaction, opened
+from esign.system.entropy import new_id
 from tests.bench.installation import Installation, document, installed, padded_pdf, resident
 from tests.factories import a_sent_document
 

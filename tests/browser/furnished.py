@@ -3,19 +3,20 @@
 from dataclasses import replace
 from typing import Any
 
-from esign.actions import joining, sessions
-from esign.core import lifecycle
+from esign.actions.people import joining, sessions
 from esign.core.actor import Actor, Mode, Origin
-from esign.core.document import Delivery, Document, Recipient, RecipientStatus, Status
+from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Status
+from esign.core.document.state import lifecycle
 from esign.core.instant import DAY, HOUR, MINUTE, Instant
-from esign.core.member import Member, MemberRole, MemberStatus
-from esign.core.user import Stage as Come
+from esign.core.people.member import Member, MemberRole, MemberStatus
+from esign.core.people.user import Stage as Come
 from esign.demo import contract
-from esign.entropy import new_id
-from esign.passwords import lane_of_known
 from esign.runtime import Runtime
-from esign.store import accounts, blobs, documents, members, outcomes, users
-from esign.store.database import Transaction
+from esign.store.document import blobs, documents, outcomes
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts, members, users
+from esign.system.entropy import new_id
+from esign.system.passwords import lane_of_known
 from tests.browser.stage import Stage
 from tests.factories import a_recipient, a_seal, sha256
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from playwright.sync_api import FilePayload, Page, expect
 
-from esign.core.document import Document
+from esign.core.document.document import Document
 from esign.demo import contract
 from esign.jobs import erase
 from tests.browser.furnished import furnish, signed_in

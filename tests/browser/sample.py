@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from esign.core.actor import Actor
-from esign.core.document import Document, Field, FieldType, File
+from esign.core.document.document import Document, Field, FieldType, File
 from esign.demo import contract
 from tests.pdf.marks import picture
 from tests.web.signing.port import A4, MemoryPort, a_document, a_field, a_recipient, other

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from esign.actions import outbox
+from esign.actions.mail import outbox
 from tests.journeys.letters import part
 from tests.journeys.site import Site, a_site
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.core.handoff import LIVES, Handoff
-from esign.entropy import new_token
-from esign.store import handoffs
+from esign.core.document.handoff import LIVES, Handoff
+from esign.store.document import handoffs
+from esign.system.entropy import new_token
 from tests.browser.conftest import Visits
 from tests.browser.stage import Stage, a_stage
 from tests.browser.test_axe import assert_clean

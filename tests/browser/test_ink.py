@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from esign.core.document import FieldType
+from esign.core.document.document import FieldType
 from tests.browser import photos
 from tests.browser.screens import SCREENS
 from tests.browser.test_signing import draw

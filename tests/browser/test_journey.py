@@ -15,8 +15,8 @@ from PIL import Image, ImageChops, ImageOps
 from playwright.sync_api import Locator, Page, expect
 
 from esign.demo import contract
-from esign.entropy import new_token
-from esign.store import links
+from esign.store.document import links
+from esign.system.entropy import new_token
 from tests.browser.stage import Stage, a_stage
 from tests.journeys.program import esign
 from tests.pdf.marks import picture

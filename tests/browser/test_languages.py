@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.core import consent
-from esign.core.document import FieldType, Role
+from esign.core.document import consent
+from esign.core.document.document import FieldType, Role
 from esign.core.language import LANGUAGES
 from tests.browser.screens import SCREENS
 from tests.web.signing.port import STATES, MemoryPort, a_document, a_field, a_recipient, all_fields, other

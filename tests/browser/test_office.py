@@ -9,8 +9,8 @@ import pyotp
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.actions import joining
-from esign.core.member import MemberRole
+from esign.actions.people import joining
+from esign.core.people.member import MemberRole
 from tests.browser.conftest import Visits
 from tests.browser.screens import SCREENS
 from tests.browser.stage import Stage, a_stage

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.core.member import MemberRole
+from esign.core.people.member import MemberRole
 from tests.browser.conftest import Visits
 from tests.browser.furnished import furnish, signed_in
 from tests.browser.screens import SCREENS

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Response, Route, expect
 
-from esign.core.member import MemberRole
+from esign.core.people.member import MemberRole
 from esign.demo import contract
 from tests.browser.conftest import Visits, late
 from tests.browser.furnished import signed_in

@@ -19,8 +19,8 @@ from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID
 from playwright.sync_api import Page, expect
 
-from esign.actions.copies import HIDDEN
-from esign.core.apikey import hint
+from esign.actions.mail.copies import HIDDEN
+from esign.core.people.apikey import hint
 from esign.jobs import delivering
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.core.member import MemberRole
+from esign.core.people.member import MemberRole
 from esign.demo import contract
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from esign.core.document import Document, Field, FieldType
+from esign.core.document.document import Document, Field, FieldType
 from tests.browser.sample import port, the_contract
 from tests.web.signing.port import MemoryPort, a_document, a_field, a_recipient, other
 

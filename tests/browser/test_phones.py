@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.core.document import FieldType as T
+from esign.core.document.document import FieldType as T
 from tests.web.signing.port import MemoryPort, a_document, a_field, a_recipient
 
 Visit = Callable[..., Page]

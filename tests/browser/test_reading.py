@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.core.document import Document, Ink, RecipientStatus, Role
+from esign.core.document.document import Document, Ink, RecipientStatus, Role
 from tests.browser.conftest import Visits, serving
 from tests.browser.screens import SCREENS
 from tests.web.signing.port import A4, NOW, MemoryPort, a_document, a_recipient, other

@@ -7,7 +7,7 @@ from unicodedata import category, normalize
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from esign.core.document import Field, FieldType, Role
+from esign.core.document.document import Field, FieldType, Role
 from tests.browser.conftest import Visits
 from tests.browser.screens import SCREENS
 from tests.browser.stage import Stage, a_stage

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.core.challenge import Standing, Step
-from esign.core.document import Document, FieldType, Recipient, RecipientStatus, Role, Status
+from esign.core.document.challenge import Standing, Step
+from esign.core.document.document import Document, FieldType, Recipient, RecipientStatus, Role, Status
 from esign.core.instant import HOUR, MINUTE, SECOND
 from tests.browser.conftest import alive
 from tests.browser.screens import SCREENS

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from esign.actions import outbox
+from esign.actions.mail import outbox
 from esign.core.actor import Mode
 from tests.browser.stage import Stage, a_stage
 from tests.journeys.api import Api, a_request

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from esign.core.actor import Mode
-from esign.core.document import FieldType, Status
+from esign.core.document.document import FieldType, Status
 from esign.core.errors import Detail, Problem
 from tests.browser.screens import SCREENS
 from tests.web.signing.port import (

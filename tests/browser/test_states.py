@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from esign.core.document import Delivery, Role
+from esign.core.document.document import Delivery, Role
 from esign.core.errors import Problem
 from esign.core.instant import DAY, HOUR
 from esign.core.language import LANGUAGES

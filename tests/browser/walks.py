@@ -7,8 +7,8 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from esign.core.actor import Mode
-from esign.core.challenge import Standing, Step
-from esign.core.document import Role
+from esign.core.document.challenge import Standing, Step
+from esign.core.document.document import Role
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, SECOND
 from esign.demo import contract

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from esign.core.actor import Mode
-from esign.core.apikey import Scope
 from esign.core.errors import CATALOGUE
 from esign.core.instant import DAY
-from esign.core.usage import Meter, Usage
-from esign.store import usage
-from esign.store.database import WAITING, Transaction
+from esign.core.people.apikey import Scope
+from esign.core.people.usage import Meter, Usage
+from esign.store.engine.database import WAITING, Transaction
+from esign.store.people import usage
 from tests.api.site import Answer, Site, a_request, b64
 from tests.pdf import made
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from esign.core import consent, language
+from esign.core import language
+from esign.core.document import consent
 from esign.core.language import LANGUAGES
 
 

@@ -2,8 +2,8 @@
 
 import re
 
-from esign.core.document import FieldType
-from esign.core.webhook import PUBLISHED
+from esign.core.document.document import FieldType
+from esign.core.webhook.webhook import PUBLISHED
 from tests.house.source import ROOT
 
 KINDS = (".py", ".js", ".css", ".html", ".typ", ".sql", ".toml")

@@ -8,19 +8,20 @@ from typing import Any
 
 import aiohttp
 
-from esign.actions import accounts, members, outbox
+from esign.actions.mail import outbox
+from esign.actions.people import accounts, members
 from esign.app import App, open_runtime, serving
-from esign.clock import Clock
 from esign.config import Config
 from esign.core.actor import Mode, Owner
-from esign.core.apikey import Scope
-from esign.core.caller import PROGRAM
-from esign.core.member import MemberRole
+from esign.core.people.apikey import Scope
+from esign.core.people.caller import PROGRAM
+from esign.core.people.member import MemberRole
 from esign.demo.journey import free_port
 from esign.jobs import worker
 from esign.runtime import Runtime
-from esign.store.database import FILE
-from esign.web.server import running
+from esign.store.engine.database import FILE
+from esign.system.clock import Clock
+from esign.web.http.server import running
 from tests.journeys.api import Api, Person, a_session
 from tests.journeys.letters import link_in
 from tests.pristine import lay_database

@@ -18,10 +18,10 @@ import pytest
 from openapi_spec_validator import validate
 
 from esign import __version__
-from esign.clock import SystemClock, read_boot_id
-from esign.core import apikey
 from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR
+from esign.core.people import apikey
+from esign.system.clock import SystemClock, read_boot_id
 from tests.journeys.api import Api, a_pdf, a_request, a_session, until
 from tests.journeys.conftest import Demonstration
 from tests.journeys.program import Program, Ran, configuration, esign, limited, meanwhile

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from esign.actions import outbox
+from esign.actions.mail import outbox
 from esign.core.instant import DAY, HOUR, Instant, parse, rfc3339
 from esign.jobs import expire, prune, remind, schedule
 from tests.fakes import FakeClock

@@ -9,16 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from esign.actions import timekeeping
+from esign.actions.server import timekeeping
 from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant
-from esign.core.user import Session, Stage, User
+from esign.core.people.user import Session, Stage, User
 from esign.jobs import erase, expire, failing, keys, prune, purge, remind, schedule, worker
 from esign.jobs import timekeeping as ticking
 from esign.mail.failure import TemporaryFailure
 from esign.runtime import Runtime
-from esign.store import clock_marks, users
-from esign.store.database import FILE, Transaction, opened
+from esign.store.engine.database import FILE, Transaction, opened
+from esign.store.people import users
+from esign.store.server import clock_marks
 from tests.factories import NOW
 from tests.fakes import FakeClock, FakeMailbox
 from tests.journeys.api import until

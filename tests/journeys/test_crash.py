@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from esign import authority
-from esign.clock import SystemClock
-from esign.core import audit
+from esign.core.document import audit
 from esign.jobs.worker import KINDS
-from esign.pdf.workers import Workers
-from esign.store import blobs, documents, events
-from esign.store.database import FILE, Database, opened
+from esign.pdf.worker.workers import Workers
+from esign.store.document import blobs, documents
+from esign.store.engine.database import FILE, Database, opened
+from esign.store.queue import events
+from esign.system.clock import SystemClock
 from tests.journeys.api import Answer, Api, Person, a_request, a_session, until
 from tests.journeys.letters import LINK
 from tests.journeys.program import Program, configuration, meanwhile

@@ -14,10 +14,10 @@ from typing import Any
 import aiohttp
 import pytest
 
-from esign.pdf.turn import STRANGERS, Kind, Turn
-from esign.store import accounts
-from esign.store.database import Transaction
-from esign.web.ratelimit import UPLOADS_OF_STRANGERS
+from esign.pdf.worker.turn import STRANGERS, Kind, Turn
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts
+from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS
 from tests.api.site import Answer, Site, a_config, b64, running
 from tests.factories import an_organisation
 from tests.fakes import FakeClock

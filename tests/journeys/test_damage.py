@@ -7,10 +7,11 @@ import pytest
 
 from esign.core.actor import Mode
 from esign.jobs import expire, failing, inspect, keys, purge, remind
-from esign.store import members, webhooks
-from esign.store.damage import Unreadable
-from esign.store.database import FILE
-from esign.store.walking import read_all
+from esign.store.engine.damage import Unreadable
+from esign.store.engine.database import FILE
+from esign.store.people import members
+from esign.store.queue import webhooks
+from esign.store.server.walking import read_all
 from tests.fakes import FakeClock
 from tests.journeys.program import configuration, esign
 from tests.journeys.site import Site
@@ -100,7 +101,7 @@ async def test_a_row_that_is_mended_is_no_longer_told(site: Site, clock: FakeClo
 
 
 async def documents_get(tx: Any, document: str) -> Any:
-    from esign.store import documents
+    from esign.store.document import documents
 
     return await documents.get(tx, document)
 

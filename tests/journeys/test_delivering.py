@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from esign.clock import Clock, SystemClock
 from esign.core.actor import Mode
 from esign.core.instant import SECOND
-from esign.core.webhook import template_payload
+from esign.core.webhook.webhook import template_payload
 from esign.jobs import delivering
-from esign.store import accounts, outcomes
-from esign.store.database import FILE, Database, Row, Transaction, opened
+from esign.store.document import outcomes
+from esign.store.engine.database import FILE, Database, Row, Transaction, opened
+from esign.store.people import accounts
+from esign.system.clock import Clock, SystemClock
 from tests.factories import a_template, an_organisation
 from tests.journeys.api import Api, a_session, until
 from tests.journeys.program import Program, configuration, meanwhile

@@ -9,7 +9,7 @@ import pytest
 
 from esign.core.instant import DAY
 from esign.jobs import expire
-from esign.store import drafts
+from esign.store.document import drafts
 from tests.fakes import FakeClock
 from tests.journeys.api import Answer, Person, a_signature
 from tests.journeys.site import Site

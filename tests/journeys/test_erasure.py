@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from esign.actions import auditing, erasing
-from esign.bell import Bell
+from esign.actions.people import erasing
+from esign.actions.verification import auditing
 from esign.core.actor import Actor, Mode, Origin, Owner
-from esign.core.erasing import Erasing, Fate
+from esign.core.document.state.erasing import Erasing, Fate
 from esign.jobs import erase, prune
-from esign.store import accounts, erasings
-from esign.vault import Vault
+from esign.store.people import accounts, erasings
+from esign.system.bell import Bell
+from esign.system.vault import Vault
 from tests.fakes import FakeClock
 from tests.journeys.api import Api
 from tests.journeys.site import Site

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from esign.actions import outbox
+from esign.actions.mail import outbox
 from esign.core.instant import DAY, HOUR, rfc3339
 from esign.jobs import failing, worker
 from tests.fakes import FakeClock

@@ -9,8 +9,9 @@ import pytest
 
 from esign.jobs import schedule
 from esign.mail.pool import share_of
-from esign.store import accounts, relay
-from esign.store.database import Transaction
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts
+from esign.store.queue import relay
 from tests.factories import an_organisation
 from tests.fakes import FakeClock
 from tests.journeys.api import Api

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from esign.actions import outbox
+from esign.actions.mail import outbox
 from esign.core.instant import MINUTE
 from esign.jobs import prune
-from esign.web.guard import masked
+from esign.web.http.guard import masked
 from tests.fakes import FakeClock
 from tests.journeys.api import Answer, Person
 from tests.journeys.letters import part

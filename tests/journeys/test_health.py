@@ -12,8 +12,8 @@ import pytest
 from esign.core.instant import HOUR
 from esign.jobs import worker
 from esign.mail.failure import TemporaryFailure
-from esign.store import database
-from esign.store.database import FILE, Transaction
+from esign.store.engine import database
+from esign.store.engine.database import FILE, Transaction
 from tests.fakes import FakeClock, FakeMailbox
 from tests.journeys.api import until
 from tests.journeys.site import Site

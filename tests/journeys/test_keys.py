@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from esign.actions import accounts
+from esign.actions.people import accounts
 from esign.core.actor import Mode
-from esign.core.apikey import ApiKey, Scope
+from esign.core.people.apikey import ApiKey, Scope
 from esign.jobs import keys
 from tests.fakes import FakeClock, FakeMailbox
 from tests.journeys.api import Api

@@ -219,7 +219,7 @@ async def test_a_code_that_was_not_mailed_is_not_said_to_have_been(
 
 
 async def newest_kept(site: Site) -> Any:
-    from esign.actions import outbox
+    from esign.actions.mail import outbox
 
     kept = (await outbox.list_mails(site.runtime.db, 1))[-1]
     return await outbox.read(site.runtime.db, site.runtime.vault, kept.id)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from esign.actions import notices
+from esign.actions.mail import notices
 from esign.core.actor import Mode
-from esign.store.database import Transaction
+from esign.store.engine.database import Transaction
 from tests.fakes import FakeClock
 from tests.journeys.letters import part
 from tests.journeys.site import Site, a_site

@@ -15,7 +15,7 @@ from esign.core.urgency import Urgency
 from esign.demo.journey import free_port
 from esign.jobs import schedule
 from esign.mail.smtp import Smtp
-from esign.store import outbox, relay
+from esign.store.queue import outbox, relay
 from tests.certificates import make_pair
 from tests.fakes import FakeClock
 from tests.journeys.site import Site, a_site

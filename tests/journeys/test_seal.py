@@ -20,8 +20,8 @@ from esign.demo import contract
 from esign.jobs import probe, worker
 from esign.pdf.verification import Verification
 from esign.runtime import Runtime
-from esign.store import documents
-from esign.store.database import FILE
+from esign.store.document import documents
+from esign.store.engine.database import FILE
 from tests.fakes import FakeClock
 from tests.journeys.api import a_signature
 from tests.journeys.site import Site, a_site

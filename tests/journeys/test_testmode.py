@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from esign.actions import testmail
-from esign.actions.testmail import About
+from esign.actions.mail import testmail
+from esign.actions.mail.testmail import About
 from esign.core.actor import Mode, Owner
 from esign.core.errors import Problem
-from esign.core.member import MemberStatus
+from esign.core.people.member import MemberStatus
 from esign.mail.failure import PermanentFailure, TemporaryFailure
-from esign.store import documents
+from esign.store.document import documents
 from tests.fakes import FakeClock, FakeMailbox
 from tests.journeys.api import Api
 from tests.journeys.site import Site, a_site

@@ -12,11 +12,11 @@ from typing import Any
 import pikepdf
 import pytest
 
+from esign.cli.verifying import show
 from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, parse, rfc3339
 from esign.jobs import probe, worker
 from esign.pdf.verification import Verification
-from esign.verifying import show
 from tests.fakes import FakeClock
 from tests.journeys.site import Site, a_site
 from tests.tsa import Tsa, a_stamping_certificate, granting, hanging, saying, stamping

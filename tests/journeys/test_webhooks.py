@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from standardwebhooks.webhooks import Webhook
 
-from esign.actions import delivering
-from esign.clock import SystemClock
+from esign.actions.webhook import delivering
 from esign.core.actor import Mode
 from esign.core.instant import HOUR, MINUTE, SECOND, Instant, parse
+from esign.system.clock import SystemClock
 from tests.fakes import FakeClock
 from tests.journeys.api import until
 from tests.journeys.receiver import Delivered, Receiver

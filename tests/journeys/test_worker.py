@@ -13,7 +13,7 @@ from esign.core.instant import MINUTE
 from esign.jobs import worker
 from esign.mail.smtp import Accepted
 from esign.runtime import Runtime
-from esign.store.database import Database
+from esign.store.engine.database import Database
 from tests.fakes import FakeClock
 from tests.journeys.site import Site, a_site
 

@@ -16,23 +16,24 @@ import aiohttp
 from starlette.types import Receive, Send
 from starlette.types import Scope as Asked
 
-from esign.actions import outbox
+from esign.actions.mail import outbox
 from esign.app import App, open_runtime
 from esign.config import Config, Limits, Server, Signing, Storage
-from esign.core import audit
 from esign.core.actor import Mode
-from esign.core.apikey import Scope
 from esign.core.credential import Credential
+from esign.core.document import audit
 from esign.core.instant import rfc3339
+from esign.core.people.apikey import Scope
 from esign.demo.journey import free_port
 from esign.jobs import expire, remind, worker
 from esign.pdf.order import Sealed, SealOrder
-from esign.pdf.turn import Turn
-from esign.pdf.workers import WorkerFailed, Workers
+from esign.pdf.worker.turn import Turn
+from esign.pdf.worker.workers import WorkerFailed, Workers
 from esign.runtime import Runtime
-from esign.store import events, links
-from esign.store.database import FILE
-from esign.web.server import running
+from esign.store.document import links
+from esign.store.engine.database import FILE
+from esign.store.queue import events
+from esign.web.http.server import running
 from tests.api import described
 from tests.api.site import PLENTY, Answer, a_request
 from tests.fakes import FakeClock

@@ -15,8 +15,8 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-from esign.pdf import sandbox
-from esign.pdf.workers import Workers
+from esign.pdf.worker import sandbox
+from esign.pdf.worker.workers import Workers
 from tests.conftest import CORPUS
 from tests.mutants import alone
 from tests.mutants.alone import Outcome

@@ -7,10 +7,10 @@ from ipaddress import ip_address
 
 import pytest
 
-from esign.clock import SystemClock
 from esign.net import Failed, Outbound, Refused, Rules
 from esign.net.gate import Barred, Gate, Resolve, belongs_to_this_machine
 from esign.net.zones import Zone
+from esign.system.clock import SystemClock
 from tests.certificates import Pair
 from tests.net.receiver import OK, Receiver, answering, hanging_up, receiving, silent
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from esign.pdf.inspection import Limits
-from esign.pdf.workers import Workers
+from esign.pdf.worker.workers import Workers
 
 
 @pytest.fixture(scope="session")

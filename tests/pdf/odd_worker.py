@@ -1,4 +1,4 @@
-"""A worker with tasks that no real one has: run as a script, it answers as `esign.pdf.worker` does."""
+"""A worker with tasks that no real one has: run as a script, it answers as `esign.pdf.worker.worker` does."""
 
 import os
 import resource
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from esign.core.errors import Problem
-from esign.pdf import worker
+from esign.pdf.worker import worker
 
 
 def echo(data: bytes) -> bytes:

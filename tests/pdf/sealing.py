@@ -12,9 +12,9 @@ import pypdfium2
 from pikepdf import Array, Dictionary, Name
 from PIL import Image, ImageDraw
 
-from esign.core import audit, audit_file
 from esign.core.actor import Actor, Origin
-from esign.core.outcome import Event
+from esign.core.document import audit, audit_file
+from esign.core.document.state.outcome import Event
 from esign.pdf.order import Drawn, SealOrder
 from tests.pki import NOW
 

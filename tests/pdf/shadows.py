@@ -11,8 +11,8 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.sign import signers
 from pyhanko.sign.fields import MDPPerm, SigSeedSubFilter
 
-from esign.pdf import cms
-from esign.pdf.seal import sign
+from esign.pdf.seal import cms
+from esign.pdf.seal.seal import sign
 from tests.pdf.attacks import CHANGES, Files, dictionary, false_page, numbers, page_of, rectangle, stream
 from tests.pdf.forging import FALSE_PAGE, appended, parts, updated
 from tests.pdf.others import certificate, key, signed_in_loop, store

@@ -20,7 +20,7 @@ where it is refused, `-` where it is answered without anything being kept.
 from dataclasses import dataclass
 
 from esign.core.actor import Mode
-from esign.core.member import MemberRole
+from esign.core.people.member import MemberRole
 
 OWNER, ADMIN, MEMBER, VIEWER = MemberRole.OWNER, MemberRole.ADMIN, MemberRole.MEMBER, MemberRole.VIEWER
 LEADERS = frozenset({OWNER, ADMIN})

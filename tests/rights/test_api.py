@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from esign.actions import joining, users
-from esign.core import apikey
+from esign.actions.people import joining, users
 from esign.core.actor import Actor, Mode
-from esign.core.apikey import COMMAND_LINE, ApiKey, Scope
-from esign.core.member import Member, MemberRole, MemberStatus
-from esign.entropy import new_id, new_key_secret
-from esign.store import accounts, members
-from esign.store import users as people
-from esign.store.database import Transaction
+from esign.core.people import apikey
+from esign.core.people.apikey import COMMAND_LINE, ApiKey, Scope
+from esign.core.people.member import Member, MemberRole, MemberStatus
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts, members
+from esign.store.people import users as people
+from esign.system.entropy import new_id, new_key_secret
 from esign.web.api import ENDPOINTS, V1
-from esign.web.endpoint import Endpoint
+from esign.web.rest.endpoint import Endpoint
 from tests.api.site import Answer, Site, a_config, running
 from tests.api.test_matrix import Owner, body_of, concrete, named, places
 from tests.rights.table import ADMIN, API, MEMBER, OWNER, SCOPES, VIEWER, WITHOUT_SCOPE, Row
@@ -350,7 +350,7 @@ async def test_a_test_key_leaves_everything_live_as_it_is(
 
 
 async def test_a_test_key_is_not_made_with_what_only_live_keys_have(site: Site) -> None:
-    from esign.actions.accounts import LiveScopeOfTestKey, create_key
+    from esign.actions.people.accounts import LiveScopeOfTestKey, create_key
 
     async def make(mode: Mode) -> ApiKey:
         key, _ = await create_key(

@@ -20,22 +20,22 @@ from typing import Any
 import pyotp
 import pytest
 
-from esign.actions import factors, joining, keys, users
-from esign.actions.accounts import Wish
+from esign.actions.people import factors, joining, keys, users
+from esign.actions.people.accounts import Wish
 from esign.core.actor import Actor, Mode, Origin
-from esign.core.admin_audit import ACTS
-from esign.core.apikey import Scope
-from esign.core.caller import Caller
 from esign.core.instant import DAY, SECOND
-from esign.core.member import MemberRole
-from esign.core.user import Errand
-from esign.store import accounts, members, sessions
+from esign.core.people.admin_audit import ACTS
+from esign.core.people.apikey import Scope
+from esign.core.people.caller import Caller
+from esign.core.people.member import MemberRole
+from esign.core.people.user import Errand
+from esign.store.people import accounts, members, sessions
 from esign.web.api import ENDPOINTS, V1
 from esign.web.office.routes import TABLE
 from tests.journeys.api import until
 from tests.logos import a_logo
 from tests.pki import a_seal, an_authority
-from tests.web.office.test_server import JumpingClock
+from tests.web.office.server.test_server import JumpingClock
 from tests.web.office.visitor import PASSWORD, Office, Page, Visitor, an_office
 
 

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from esign.core.member import Member, MemberRole, MemberStatus
-from esign.core.user import MAY
-from esign.store import members
+from esign.core.people.member import Member, MemberRole, MemberStatus
+from esign.core.people.user import MAY
+from esign.store.people import members
 from tests.web.office.visitor import PASSWORD, Office, an_office
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -9,14 +9,14 @@ import pytest
 import pytest_asyncio
 
 from esign.core.actor import Mode
-from esign.core.member import MemberRole
+from esign.core.people.member import MemberRole
 from esign.web.api import ENDPOINTS
-from esign.web.endpoint import Endpoint
 from esign.web.office.routes import TABLE
+from esign.web.rest.endpoint import Endpoint
 from tests.api.test_matrix import named
 from tests.journeys.api import Answer, Api, Person
 from tests.rights.table import LINK, OFFICE, OPENED_BY, Row
-from tests.web.office.test_door import address, name
+from tests.web.office.frame.test_door import address, name
 from tests.web.office.visitor import Office, an_office
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -8,22 +8,22 @@ import pyotp
 import pytest
 import pytest_asyncio
 
-from esign.actions import factors, keys
-from esign.actions.accounts import Wish
+from esign.actions.people import factors, keys
+from esign.actions.people.accounts import Wish
 from esign.core.actor import Actor, Mode, Origin
-from esign.core.apikey import Scope
-from esign.core.caller import Caller
 from esign.core.instant import SECOND, Instant
-from esign.core.member import MemberRole
-from esign.core.user import FRESH, Session, Stage, User
-from esign.entropy import new_id, new_token
-from esign.store import accounts, members, sessions
-from esign.store.database import Transaction
-from esign.web.office.door import CODE, PROOF, Line
+from esign.core.people.apikey import Scope
+from esign.core.people.caller import Caller
+from esign.core.people.member import MemberRole
+from esign.core.people.user import FRESH, Session, Stage, User
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts, members, sessions
+from esign.system.entropy import new_id, new_token
+from esign.web.office.frame.door import CODE, PROOF, Line
 from esign.web.office.routes import TABLE
 from tests.factories import an_organisation, store_organisation
 from tests.rights.table import OFFICE, OPENED_BY
-from tests.web.office.test_door import address, name, send
+from tests.web.office.frame.test_door import address, name, send
 from tests.web.office.visitor import PASSWORD, Office, Page, Visitor, an_office
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

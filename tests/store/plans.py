@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
-from esign.store.database import Database, Row, Transaction
+from esign.store.engine.database import Database, Row, Transaction
 
 # The tables that grow; walking through one of them is what an index is for.
 WALK = re.compile(

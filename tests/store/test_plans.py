@@ -12,38 +12,26 @@ import pytest
 
 import esign.store
 from esign.core.actor import Mode
-from esign.core.document import Status
-from esign.core.listing import Listing, Sort, Span
-from esign.core.member import Member, MemberRole, MemberStatus
-from esign.store import (
+from esign.core.document.document import Status
+from esign.core.document.listing import Listing, Sort, Span
+from esign.core.people.member import Member, MemberRole, MemberStatus
+from esign.store.document import blobs, challenges, due, handoffs, listing, templates, views
+from esign.store.document.query import Query, query_of
+from esign.store.engine.database import Database, Transaction
+from esign.store.engine.paging import Place
+from esign.store.people import (
     accounts,
     audit_log,
-    blobs,
-    challenges,
-    deliveries,
-    due,
     erasings,
-    events,
-    handoffs,
-    idempotency,
     known_browsers,
-    listing,
-    mails,
     members,
-    outbox,
-    posted,
     sessions,
-    templates,
     tickets,
     usage,
     users,
-    views,
-    webhooks,
 )
-from esign.store.database import Database, Transaction
-from esign.store.paging import Place
-from esign.store.query import Query, query_of
-from esign.vault import Vault
+from esign.store.queue import deliveries, events, idempotency, mails, outbox, posted, webhooks
+from esign.system.vault import Vault
 from tests.factories import NOW, ORGANISATION
 from tests.store.plans import steps
 
@@ -255,13 +243,13 @@ SCAN = re.compile(r"SCAN (?!CONSTANT|\d+ CONSTANT|\(|SUBQUERY|kept_mail USING IN
 
 def lists() -> Iterator[str]:
     """Every function of the store that answers a list, or goes through what is old."""
-    for module in pkgutil.iter_modules(esign.store.__path__):
-        store = import_module(f"esign.store.{module.name}")
+    for module in pkgutil.walk_packages(esign.store.__path__, "esign.store."):
+        store = import_module(module.name)
         for name, function in vars(store).items():
             if inspect.iscoroutinefunction(function) and function.__module__ == store.__name__:
                 answer = str(inspect.signature(function).return_annotation)
                 if name[0] != "_" and (answer.startswith(("list[", "dict[")) or name.startswith("prune")):
-                    yield f"{module.name}.{name}"
+                    yield f"{module.name.rpartition('.')[2]}.{name}"
 
 
 def test_every_list_of_the_store_is_in_the_table() -> None:

@@ -6,14 +6,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.clock import SystemClock
 from esign.core.errors import CATALOGUE, Problem
 from esign.core.language import LANGUAGES
-from esign.web import errors
+from esign.system.clock import SystemClock
 from esign.web.faults import Faults
-from esign.web.guard import Guard
+from esign.web.http import errors
+from esign.web.http.guard import Guard
+from esign.web.http.server import running
 from esign.web.pages import Pages
-from esign.web.server import running
 from esign.web.signing.words import Library
 from tests.web.wire import ask
 

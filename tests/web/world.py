@@ -12,23 +12,23 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from esign.config import Config
-from esign.core import apikey
-from esign.core.account import Organisation
 from esign.core.actor import Mode
-from esign.core.apikey import ApiKey, Scope
 from esign.core.errors import Problem
 from esign.core.instant import Instant
-from esign.core.usage import Tally
-from esign.entropy import new_id
+from esign.core.people import apikey
+from esign.core.people.account import Organisation
+from esign.core.people.apikey import ApiKey, Scope
+from esign.core.people.usage import Tally
 from esign.runtime import Runtime
-from esign.store import accounts
-from esign.store.database import Database, Transaction
-from esign.vault import Vault
-from esign.web.endpoint import Call, Endpoint
-from esign.web.guard import Guard
-from esign.web.pipeline import Api
-from esign.web.schema import Email, Limit, Line, Moment, Query, Reply, Schema
-from esign.web.server import Front, running
+from esign.store.engine.database import Database, Transaction
+from esign.store.people import accounts
+from esign.system.entropy import new_id
+from esign.system.vault import Vault
+from esign.web.http.guard import Guard
+from esign.web.http.server import Front, running
+from esign.web.rest.endpoint import Call, Endpoint
+from esign.web.rest.pipeline import Api
+from esign.web.rest.schema import Email, Limit, Line, Moment, Query, Reply, Schema
 from tests.web.wire import Seen, ask
 
 START: Instant = 1_795_219_200_000

@@ -12,9 +12,8 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
-from esign.core.apikey import Scope
-from esign.core.user import Act
-from esign.web import openapi
+from esign.core.people.apikey import Scope
+from esign.core.people.user import Act
 from esign.web.api import (
     account,
     act_replies,
@@ -37,7 +36,8 @@ from esign.web.api import (
     words,
 )
 from esign.web.api import document_replies as replies
-from esign.web.endpoint import Call, Endpoint
+from esign.web.rest import openapi
+from esign.web.rest.endpoint import Call, Endpoint
 
 V1 = "/api/v1"
 VERSION = "1.0.0"

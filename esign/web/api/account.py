@@ -4,15 +4,15 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict
 
-from esign.actions import accounts as actions
+from esign.actions.people import accounts as actions
 from esign.config import Limits
-from esign.core.account import Organisation
-from esign.store import accounts
+from esign.core.people.account import Organisation
+from esign.store.people import accounts
 from esign.web.api import account_examples as examples
 from esign.web.api.api_keys import ApiKeyReply
 from esign.web.api.api_keys import present as present_key
-from esign.web.endpoint import Call
-from esign.web.schema import Reply
+from esign.web.rest.endpoint import Call
+from esign.web.rest.schema import Reply
 
 PLAIN = 2**20
 

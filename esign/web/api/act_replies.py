@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
-from esign.actions.reminding import Reminded
-from esign.core.document import Document
+from esign.actions.document.reminding import Reminded
+from esign.core.document.document import Document
 from esign.web.api import examples
-from esign.web.schema import Reply
+from esign.web.rest.schema import Reply
 
 
 class DocumentDeleted(Reply):

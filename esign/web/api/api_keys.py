@@ -4,14 +4,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from esign.actions import keys as actions
-from esign.core.apikey import ApiKey
+from esign.actions.people import keys as actions
+from esign.core.people.apikey import ApiKey
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.endpoint import Call
-from esign.web.schema import Line, Moment, Patch, Reply
+from esign.web.rest.endpoint import Call
+from esign.web.rest.schema import Line, Moment, Patch, Reply
 
 
 class RenameKey(Patch):

@@ -4,18 +4,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 
-from esign.actions import audit_log as actions
+from esign.actions.base import audit_log as actions
 from esign.core.actor import Mode
-from esign.core.admin_audit import ACTS
-from esign.core.audit import Entry
+from esign.core.document.audit import Entry
 from esign.core.errors import Problem
-from esign.store.audit_log import Wanted
+from esign.core.people.admin_audit import ACTS
+from esign.store.people.audit_log import Wanted
 from esign.web.api import account_examples as examples
 from esign.web.api.audit_replies import EntryReply, present_chained
 from esign.web.api.documents import owner_of
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.endpoint import Call
-from esign.web.schema import Line, Reply, Timestamp, refusal
+from esign.web.rest.endpoint import Call
+from esign.web.rest.schema import Line, Reply, Timestamp, refusal
 
 FOREVER = 2**62
 

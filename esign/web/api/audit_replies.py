@@ -4,9 +4,9 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import ConfigDict, JsonValue
 
-from esign.core.audit import Entry
+from esign.core.document.audit import Entry
 from esign.web.api import examples
-from esign.web.schema import Moment, Reply
+from esign.web.rest.schema import Moment, Reply
 
 A = TypeVar("A", bound=Reply)
 

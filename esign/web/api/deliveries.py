@@ -4,18 +4,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema
 
-from esign.actions import deliveries as actions
-from esign.actions.deliveries import Log
-from esign.core.delivery import Attempt, Delivery, DeliveryStatus
+from esign.actions.webhook import deliveries as actions
+from esign.actions.webhook.deliveries import Log
 from esign.core.errors import Detail, Problem
-from esign.core.webhook import ALL_EVENTS
+from esign.core.webhook.delivery import Attempt, Delivery, DeliveryStatus
+from esign.core.webhook.webhook import ALL_EVENTS
 from esign.web.api import webhook_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
 from esign.web.api.events import AnyEvent, shown
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.endpoint import Call
-from esign.web.schema import Moment, Reply, Schema, Timestamp, refusal
+from esign.web.rest.endpoint import Call
+from esign.web.rest.schema import Moment, Reply, Schema, Timestamp, refusal
 
 KEPT = 1_024
 

@@ -4,11 +4,11 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict
 
-from esign.core.account import Reminders
-from esign.core.document import Delivery, Document, Recipient, Seal
+from esign.core.document.document import Delivery, Document, Recipient, Seal
+from esign.core.people.account import Reminders
 from esign.web.api import examples, field_replies
 from esign.web.api.field_replies import AnyFieldReply
-from esign.web.schema import Moment, Reply
+from esign.web.rest.schema import Moment, Reply
 
 MAILS = {
     Delivery.NONE: "none",

@@ -5,15 +5,15 @@ from typing import Annotated, Literal, Protocol, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from esign.actions import codes
-from esign.core import document as core
-from esign.core.challenge import Method
-from esign.core.document import ACTING, Recipient, Role
+from esign.actions.base import codes
+from esign.core.document import document as core
+from esign.core.document.challenge import Method
+from esign.core.document.document import ACTING, Recipient, Role
 from esign.core.errors import Detail
 from esign.core.instant import Instant
 from esign.core.language import Tag
-from esign.entropy import new_id
-from esign.vault import Vault
+from esign.system.entropy import new_id
+from esign.system.vault import Vault
 from esign.web.api.examples import (
     ADD_RECIPIENT,
     CANCEL_DOCUMENT,
@@ -24,7 +24,7 @@ from esign.web.api.examples import (
 )
 from esign.web.api.field_requests import AnyFieldInput, group_problems
 from esign.web.api.rules import FILE_NAME, HTTPS_URL, Once, file_name, https_url
-from esign.web.schema import Email, Form, Line, Multiline, Schema, refusal
+from esign.web.rest.schema import Email, Form, Line, Multiline, Schema, refusal
 
 # As many as the settings can allow: of a longer list no entry is made into anything.
 MOST_RECIPIENTS, MOST_FIELDS = 500, 10_000

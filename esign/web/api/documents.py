@@ -8,20 +8,21 @@ from typing import Any
 
 import pybase64
 
-from esign.actions import documents as actions
-from esign.actions import duplicating, editing, ending, files, reminding, settings
-from esign.actions.documents import Order
-from esign.actions.editing import Asking, Changes
-from esign.actions.reminding import Reminded
-from esign.actions.settings import Settings
-from esign.core.account import Reminders
+from esign.actions.document import documents as actions
+from esign.actions.document import duplicating, editing, ending, files, reminding
+from esign.actions.document.documents import Order
+from esign.actions.document.editing import Asking, Changes
+from esign.actions.document.reminding import Reminded
+from esign.actions.people import settings
+from esign.actions.people.settings import Settings
 from esign.core.actor import Owner
-from esign.core.apikey import Scope
-from esign.core.document import Document
-from esign.core.editing import title_from
+from esign.core.document.document import Document
+from esign.core.document.state.editing import title_from
 from esign.core.errors import Problem
+from esign.core.people.account import Reminders
+from esign.core.people.apikey import Scope
 from esign.core.strict_base64 import require_canonical
-from esign.store.paging import Place
+from esign.store.engine.paging import Place
 from esign.web import downloads
 from esign.web.api.document_requests import (
     CancelDocument,
@@ -35,8 +36,8 @@ from esign.web.api.document_requests import (
 from esign.web.api.edit_requests import EditDocument, merged
 from esign.web.api.list_requests import DocumentList
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.endpoint import Call
-from esign.web.validation import MOST
+from esign.web.http.validation import MOST
+from esign.web.rest.endpoint import Call
 
 DATA_URL = re.compile(r"^\s*data:application/pdf;base64,", re.IGNORECASE)
 LARGE = 256 * 1024

@@ -6,12 +6,12 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from esign.core.challenge import Method
-from esign.core.document import Document, Recipient
+from esign.core.document.challenge import Method
+from esign.core.document.document import Document, Recipient
+from esign.core.document.placement import out_of_bounds
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
-from esign.core.placement import out_of_bounds
-from esign.vault import Vault
+from esign.system.vault import Vault
 from esign.web.api import examples
 from esign.web.api.document_requests import (
     MOST_RECIPIENTS,
@@ -36,8 +36,8 @@ from esign.web.api.document_requests import (
     unheld,
 )
 from esign.web.api.field_requests import group_problems
-from esign.web.schema import Email, Patch, Timestamp, refusal
-from esign.web.validation import MOST
+from esign.web.http.validation import MOST
+from esign.web.rest.schema import Email, Patch, Timestamp, refusal
 
 
 class RecipientChange(RecipientInput):

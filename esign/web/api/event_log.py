@@ -5,18 +5,18 @@ from typing import Annotated, Any
 import orjson
 from pydantic import ConfigDict, Field, RootModel
 
-from esign.actions import deliveries as actions
-from esign.core.admin_audit import RECORDED
-from esign.core.apikey import Scope
+from esign.actions.webhook import deliveries as actions
 from esign.core.errors import Problem
-from esign.store.events import Wanted
+from esign.core.people.admin_audit import RECORDED
+from esign.core.people.apikey import Scope
+from esign.store.queue.events import Wanted
 from esign.web.api import examples, webhook_examples
 from esign.web.api.deliveries import EventType
 from esign.web.api.documents import owner_of
 from esign.web.api.events import AnyEvent, shown
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.endpoint import Call
-from esign.web.schema import Reply, Timestamp
+from esign.web.rest.endpoint import Call
+from esign.web.rest.schema import Reply, Timestamp
 
 
 class EventList(Paging):

@@ -1,4 +1,4 @@
-"""What a webhook receives, as the description of the API shows it; `core.webhook.payload` makes the bodies."""
+"""What a webhook receives, as the description of the API shows it; `core.webhook.webhook.payload` makes the bodies."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 
-from esign.core.admin_audit import RECORDED
-from esign.core.webhook import PUBLISHED, TEST
+from esign.core.people.admin_audit import RECORDED
+from esign.core.webhook.webhook import PUBLISHED, TEST
 from esign.web.api import examples, webhook_examples
-from esign.web.schema import Moment, Reply
+from esign.web.rest.schema import Moment, Reply
 
 
 class EventRecipient(Reply):

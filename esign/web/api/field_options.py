@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, Field
 
 from esign.web.api.rules import Once, plain
-from esign.web.schema import Form, Line
+from esign.web.rest.schema import Form, Line
 
 Kind = Literal["drawn", "typed", "uploaded"]
 Option = Annotated[str, Line(1, 200)]

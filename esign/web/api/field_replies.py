@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from esign.core import document as core
-from esign.core.document import FieldType, Ink
+from esign.core.document import document as core
+from esign.core.document.document import FieldType, Ink
 from esign.web.api.field_options import (
     AutofillOptions,
     CheckboxOptions,
@@ -19,7 +19,7 @@ from esign.web.api.field_options import (
     RadioOptions,
     TextOptions,
 )
-from esign.web.schema import Moment, Reply
+from esign.web.rest.schema import Moment, Reply
 
 
 class InkValue(Reply):

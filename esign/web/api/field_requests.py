@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
-from esign.core import document as core
-from esign.core.document import FieldType
+from esign.core.document import document as core
+from esign.core.document.document import FieldType
+from esign.core.document.placement import sized
+from esign.core.document.value import Wrong, prefill
 from esign.core.errors import Detail
-from esign.core.placement import sized
-from esign.core.value import Wrong, prefill
 from esign.web.api.field_options import (
     AutofillOptions,
     CheckboxOptions,
@@ -22,7 +22,7 @@ from esign.web.api.field_options import (
     RadioOptions,
     TextOptions,
 )
-from esign.web.schema import Form, Line, Schema, refusal
+from esign.web.rest.schema import Form, Line, Schema, refusal
 
 # ---------- what every field takes ----------
 

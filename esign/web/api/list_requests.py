@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from esign.core.document import Status
-from esign.core.listing import Listing, Sort, Span
+from esign.core.document.document import Status
+from esign.core.document.listing import Listing, Sort, Span
 from esign.web.api.paging import Paging
-from esign.web.schema import Email, Line, Timestamp, refusal
+from esign.web.rest.schema import Email, Line, Timestamp, refusal
 
 NAMES = "|".join(Status)
 MIDNIGHT = "2026-11-21T00:00:00Z"

@@ -4,15 +4,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from esign.actions import members as actions
-from esign.actions.members import Removal
-from esign.core.member import Member, MemberRole
+from esign.actions.people import members as actions
+from esign.actions.people.members import Removal
+from esign.core.people.member import Member, MemberRole
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.endpoint import Call
-from esign.web.schema import Email, Line, Moment, Patch, Reply, Schema
+from esign.web.rest.endpoint import Call
+from esign.web.rest.schema import Email, Line, Moment, Patch, Reply, Schema
 
 Role = Literal["owner", "admin", "member", "viewer"]
 

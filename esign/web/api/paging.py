@@ -5,9 +5,9 @@ import hmac
 import json
 
 from esign.core.errors import Problem
-from esign.store.paging import Place
-from esign.vault import Vault
-from esign.web.schema import Limit, Query
+from esign.store.engine.paging import Place
+from esign.system.vault import Vault
+from esign.web.rest.schema import Limit, Query
 
 
 class Paging(Query):

@@ -2,19 +2,20 @@
 
 from pydantic import ConfigDict
 
-from esign.actions import editing as actions
-from esign.actions import links, unblocking
-from esign.actions.editing import Asking
-from esign.actions.links import Issued
-from esign.actions.unblocking import Unblocked
-from esign.core.apikey import Scope
-from esign.core.document import Recipient
+from esign.actions.document import editing as actions
+from esign.actions.document import links
+from esign.actions.document.editing import Asking
+from esign.actions.document.links import Issued
+from esign.actions.signing import unblocking
+from esign.actions.signing.unblocking import Unblocked
+from esign.core.document.document import Recipient
+from esign.core.people.apikey import Scope
 from esign.web.api import examples
 from esign.web.api.document_requests import Empty, IssueLink, RecipientInput
 from esign.web.api.documents import owner_of
 from esign.web.api.edit_requests import RecipientChange, checking
-from esign.web.endpoint import Call
-from esign.web.schema import Moment, Reply
+from esign.web.rest.endpoint import Call
+from esign.web.rest.schema import Moment, Reply
 
 
 class RecipientDeleted(Reply):

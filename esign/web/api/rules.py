@@ -9,8 +9,8 @@ from pydantic import GetCoreSchemaHandler
 from pydantic.config import JsonDict
 from pydantic_core import CoreSchema, core_schema
 
-from esign.core import embedding
-from esign.web.schema import refusal
+from esign.core.document import embedding
+from esign.web.rest.schema import refusal
 
 # What the two rules below say in the words of JSON Schema.
 FILE_NAME: JsonDict = {"pattern": r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029/\\]*$"}

@@ -4,15 +4,15 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from esign.actions import settings as actions
-from esign.actions.settings import Settings
-from esign.core.embedding import MOST
+from esign.actions.people import settings as actions
+from esign.actions.people.settings import Settings
+from esign.core.document.embedding import MOST
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Locale, RemindersInput
 from esign.web.api.documents import owner_of
 from esign.web.api.rules import Once, known_zone, web_origin
-from esign.web.endpoint import Call
-from esign.web.schema import Email, Form, Line, Patch, Reply, Then
+from esign.web.rest.endpoint import Call
+from esign.web.rest.schema import Email, Form, Line, Patch, Reply, Then
 
 Origin = Annotated[str, Then(Line(1, 270), web_origin, "uri")]
 Days = Annotated[int, Field(ge=1, le=36_500)]

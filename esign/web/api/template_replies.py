@@ -4,11 +4,11 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict
 
-from esign.core.template import Template, TemplateRole
+from esign.core.document.template import Template, TemplateRole
 from esign.web.api import examples, field_replies
 from esign.web.api.document_replies import RemindersReply, present_reminders
 from esign.web.api.field_replies import AnyFieldReply
-from esign.web.schema import Moment, Reply
+from esign.web.rest.schema import Moment, Reply
 
 
 class TemplateRoleSummary(Reply):

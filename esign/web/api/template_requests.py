@@ -14,12 +14,12 @@ from pydantic import (
     model_validator,
 )
 
-from esign.actions import codes
-from esign.core.document import Role
+from esign.actions.base import codes
+from esign.core.document.document import Role
+from esign.core.document.template import Taker, TemplateRole
 from esign.core.instant import Instant
-from esign.core.template import Taker, TemplateRole
-from esign.entropy import new_id
-from esign.vault import Vault
+from esign.system.entropy import new_id
+from esign.system.vault import Vault
 from esign.web.api.document_requests import (
     MOST_RECIPIENTS,
     AccessCode,
@@ -49,7 +49,7 @@ from esign.web.api.examples import (
 )
 from esign.web.api.field_requests import FieldKey
 from esign.web.api.paging import Paging
-from esign.web.schema import Email, Form, Line, Patch, Schema, refusal
+from esign.web.rest.schema import Email, Form, Line, Patch, Schema, refusal
 
 RoleKey = Annotated[str, Form(r"^[a-z0-9_]{1,40}$", "Up to 40 small letters (a to z), digits and _.")]
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from esign.actions import settings
-from esign.actions import templates as actions
-from esign.actions.settings import Settings
-from esign.actions.templates import Order, Use
-from esign.core.document import Document, Recipient
-from esign.core.editing import title_from
+from esign.actions.document import templates as actions
+from esign.actions.document.templates import Order, Use
+from esign.actions.people import settings
+from esign.actions.people.settings import Settings
+from esign.core.document.document import Document, Recipient
+from esign.core.document.state.editing import title_from
+from esign.core.document.template import Template, TemplateRole, filled
 from esign.core.errors import Detail, Problem
-from esign.core.template import Template, TemplateRole, filled
-from esign.entropy import new_id
 from esign.runtime import Runtime
+from esign.system.entropy import new_id
 from esign.web.api.document_requests import problems_across, twice, uncoded
 from esign.web.api.documents import decode, owner_of, reminders_of
 from esign.web.api.paging import cursor_of, place_of
@@ -26,8 +26,8 @@ from esign.web.api.template_requests import (
     TemplateRoleChange,
     UseTemplate,
 )
-from esign.web.endpoint import Call
-from esign.web.validation import MOST
+from esign.web.http.validation import MOST
+from esign.web.rest.endpoint import Call
 
 
 async def find(call: Call, query: TemplateList) -> dict[str, Any]:

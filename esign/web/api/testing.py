@@ -5,15 +5,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from esign.actions import simulating, testmail
-from esign.actions.simulating import Step
-from esign.actions.testmail import Message
-from esign.core.document import Document
+from esign.actions.mail import testmail
+from esign.actions.mail.testmail import Message
+from esign.actions.signing import simulating
+from esign.actions.signing.simulating import Step
+from esign.core.document.document import Document
 from esign.web.api import testing_examples as examples
 from esign.web.api.documents import owner_of
 from esign.web.api.paging import Paging, cursor_of, place_of
-from esign.web.endpoint import Call
-from esign.web.schema import Line, Moment, Multiline, Reply, Schema
+from esign.web.rest.endpoint import Call
+from esign.web.rest.schema import Line, Moment, Multiline, Reply, Schema
 
 Id = Annotated[str, Line(1, 64)]
 

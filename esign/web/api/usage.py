@@ -5,14 +5,14 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from esign.actions import usage as actions
+from esign.actions.base import usage as actions
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY
-from esign.core.usage import Usage
+from esign.core.people.usage import Usage
 from esign.web.api import account_examples as examples
 from esign.web.api.documents import owner_of
-from esign.web.endpoint import Call
-from esign.web.schema import Line, Query, Reply, Then, refusal
+from esign.web.rest.endpoint import Call
+from esign.web.rest.schema import Line, Query, Reply, Then, refusal
 
 LONGEST = 366
 USUAL = 30

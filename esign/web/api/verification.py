@@ -5,13 +5,13 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
-from esign.actions import verifying
+from esign.actions.verification import verifying
 from esign.pdf.verification import Verification
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import FileContent
 from esign.web.api.documents import decode, owner_of
-from esign.web.endpoint import Call
-from esign.web.schema import Reply, Schema
+from esign.web.rest.endpoint import Call
+from esign.web.rest.schema import Reply, Schema
 
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 

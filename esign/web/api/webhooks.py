@@ -4,16 +4,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from esign.actions import webhooks as actions
-from esign.actions.webhooks import Changes, Rotated
-from esign.core.webhook import Webhook
+from esign.actions.webhook import webhooks as actions
+from esign.actions.webhook.webhooks import Changes, Rotated
+from esign.core.webhook.webhook import Webhook
 from esign.web.api import examples
 from esign.web.api import webhook_examples as more
 from esign.web.api.documents import owner_of
 from esign.web.api.paging import Paging, cursor_of, place_of
 from esign.web.api.rules import Once
-from esign.web.endpoint import Call
-from esign.web.schema import Line, Moment, Patch, Reply, Schema
+from esign.web.rest.endpoint import Call
+from esign.web.rest.schema import Line, Moment, Patch, Reply, Schema
 
 FILTERS = "webhooks"
 

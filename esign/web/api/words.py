@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from esign.web.api import event_examples, examples
-from esign.web.openapi.words import Words
+from esign.web.rest.openapi.words import Words
 
 INTRODUCTION = """\
 Send PDFs for signature, follow them, and fetch them sealed.

@@ -4,43 +4,37 @@ from typing import Any, Literal
 
 from starlette.routing import Route
 
-from esign.core.user import Act, Stage
+from esign.core.people.user import Act, Stage
 from esign.runtime import Runtime
-from esign.web.office import (
+from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS, Uploads, Windows
+from esign.web.office.document import acts, page, papers, parties, terms, trying
+from esign.web.office.documents import happened, selection
+from esign.web.office.documents import listing as documents
+from esign.web.office.draft import edit, fields, review, upload
+from esign.web.office.frame import place
+from esign.web.office.frame.door import Door, Handler, Line
+from esign.web.office.server import outbox, seal, server
+from esign.web.office.session.tries import Tries
+from esign.web.office.settings import (
     account,
-    arrivals,
     audit_log,
-    deliveries,
-    documents,
-    entrance,
     erasing,
     factor,
-    fields,
-    happened,
     logo,
     members,
-    outbox,
-    place,
     plan,
-    seal,
-    selection,
-    server,
     settings,
     tokens,
     usage,
-    webhooks,
 )
-from esign.web.office.document import acts, page, papers, parties, terms, trying
-from esign.web.office.door import Door, Handler, Line
-from esign.web.office.draft import edit, review, upload
+from esign.web.office.sign_in import arrivals, entrance
 from esign.web.office.template import edit as roles
 from esign.web.office.template import fields as role_fields
 from esign.web.office.template import listing, making, using
 from esign.web.office.template import page as template
-from esign.web.office.tries import Tries
 from esign.web.office.verify import page as verify
+from esign.web.office.webhook import deliveries, webhooks
 from esign.web.pages import Pages
-from esign.web.ratelimit import UPLOADS_OF_STRANGERS, Uploads, Windows
 
 
 def form(

@@ -15,10 +15,10 @@ from esign.config import Config
 from esign.runtime import Runtime
 from esign.web import api
 from esign.web.api.account import present_limits
+from esign.web.http.security import PAGE_HEADERS, READING_POLICY
 from esign.web.pages import Pages
 from esign.web.reference.members import Objects
 from esign.web.reference.operations import catalogue, error, operation, pretty
-from esign.web.security import PAGE_HEADERS, READING_POLICY
 
 HEADERS = {**PAGE_HEADERS, "Content-Security-Policy": READING_POLICY}
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from esign.web.api.rules import FILE_NAME, HTTPS_URL
-from esign.web.schema import LINE, LINES
+from esign.web.rest.schema import LINE, LINES
 
 Json = dict[str, Any]
 

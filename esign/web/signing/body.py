@@ -5,12 +5,12 @@ from typing import Any
 
 from starlette.requests import Request
 
-from esign.core.draft import Given
+from esign.core.document.draft import Given
+from esign.core.document.value import CONTROL_BUT_LINES
 from esign.core.errors import Detail, Problem
-from esign.core.value import CONTROL_BUT_LINES
-from esign.web import strict_json
-from esign.web.body import Incoming, apart
-from esign.web.origin import same_origin
+from esign.web.http import strict_json
+from esign.web.http.body import Incoming, apart
+from esign.web.http.origin import same_origin
 
 LIMIT = 2 * 2**20
 REASON = 1_000

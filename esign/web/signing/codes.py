@@ -4,10 +4,10 @@ from math import ceil
 from typing import Any
 from urllib.parse import quote
 
-from esign.core.challenge import APART, CODES_A_DAY, Method, Standing, Step
-from esign.core.document import Role
+from esign.core.document.challenge import APART, CODES_A_DAY, Method, Standing, Step
+from esign.core.document.document import Role
 from esign.core.instant import MINUTE, SECOND, Instant
-from esign.core.masking import mask_email
+from esign.core.people.masking import mask_email
 from esign.web.signing.page import Facts, common
 
 ASKS = {

@@ -9,14 +9,14 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup
 
-from esign.core import consent, effort, lettering
-from esign.core.account import Organisation
 from esign.core.actor import Mode
-from esign.core.document import ACTING, Document, Page, Recipient, RecipientStatus, Role, Status
-from esign.core.draft import Draft, Given, put_in
+from esign.core.document import consent, effort, lettering
+from esign.core.document.document import ACTING, Document, Page, Recipient, RecipientStatus, Role, Status
+from esign.core.document.draft import Draft, Given, put_in
+from esign.core.document.value import needs_signature
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import LANGUAGES
-from esign.core.value import needs_signature
+from esign.core.people.account import Organisation
 from esign.web.logos import address
 from esign.web.signing.body import spread
 from esign.web.signing.steps import Place, Step, places, steps, written

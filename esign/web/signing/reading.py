@@ -7,9 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions.signing import Visitor
+from esign.actions.signing.signing import Visitor
 from esign.core.errors import Problem
-from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
+from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.routes import runtime, visitor
 
 SIZES = {"": 1, "size=2": 2, "size=3": 3}
@@ -19,7 +19,7 @@ KEPT = {"Cache-Control": "private, max-age=86400, immutable", "Vary": "Cookie"}
 
 
 class Port(Protocol):
-    """What these need of `actions.reading`; None where a link shows no such page."""
+    """What these need of `actions.document.reading`; None where a link shows no such page."""
 
     async def page_image(self, runtime: Any, visitor: Visitor, number: int, size: int) -> bytes | None: ...
 

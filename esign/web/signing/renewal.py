@@ -6,14 +6,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions.signing import Visit, Visitor
+from esign.actions.signing.signing import Visit, Visitor
 from esign.core.actor import Origin
 from esign.web.signing import body
 from esign.web.signing.routes import origin, runtime, state, visitor
 
 
 class Renewing(Protocol):
-    """What this needs of `actions.renewing`."""
+    """What this needs of `actions.signing.renewing`."""
 
     async def ask(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit: ...
 

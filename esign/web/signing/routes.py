@@ -8,14 +8,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from esign.actions.drafting import Kept
-from esign.actions.signing import Visit, Visitor
+from esign.actions.signing.drafting import Kept
+from esign.actions.signing.signing import Visit, Visitor
 from esign.core.actor import Origin
-from esign.core.draft import Draft, Given
+from esign.core.document.draft import Draft, Given
 from esign.core.errors import UnknownLink
 from esign.core.language import accepted
+from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.pages import Pages, attachment
-from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing import body, codes, cookies, page, states
 from esign.web.signing.words import Library
 
@@ -38,7 +38,7 @@ PATH = (
 
 
 class Port(Protocol):
-    """What these pages need of `actions.signing`; `runtime` is the application's own."""
+    """What these pages need of `actions.signing.signing`; `runtime` is the application's own."""
 
     async def visit(self, runtime: Any, visitor: Visitor) -> Visit: ...
 
@@ -56,7 +56,7 @@ class Port(Protocol):
 
 
 class Proving(Protocol):
-    """What they need of `actions.proving`."""
+    """What they need of `actions.signing.proving`."""
 
     async def send_code(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit: ...
 
@@ -66,7 +66,7 @@ class Proving(Protocol):
 
 
 class Drafting(Protocol):
-    """What they need of `actions.drafting`."""
+    """What they need of `actions.signing.drafting`."""
 
     async def entered(self, runtime: Any, seen: Visit) -> Draft: ...
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from esign.clock import Clock
 from esign.config import Signing
 from esign.core.errors import Problem, UnknownLink
 from esign.core.network import networks_of
-from esign.web.ratelimit import REMEMBERED, Windows, too_many
+from esign.system.clock import Clock
+from esign.web.http.ratelimit import REMEMBERED, Windows, too_many
 
 LINKS = ("/s/", "/h/")
 TYPING = ("/draft", "/letters")

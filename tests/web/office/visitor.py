@@ -11,15 +11,16 @@ from typing import Any
 
 import aiohttp
 
-from esign.actions import joining, outbox, sessions
+from esign.actions.mail import outbox
+from esign.actions.people import joining, sessions
 from esign.core.actor import Origin
-from esign.core.member import Member, MemberRole, MemberStatus
-from esign.core.user import Stage, User
-from esign.entropy import new_id
-from esign.passwords import lane_of_known
+from esign.core.people.member import Member, MemberRole, MemberStatus
+from esign.core.people.user import Stage, User
 from esign.runtime import Runtime
-from esign.store import accounts, members, users
-from esign.store.database import Transaction
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts, members, users
+from esign.system.entropy import new_id
+from esign.system.passwords import lane_of_known
 from tests.fakes import FakeClock
 from tests.journeys.letters import part
 from tests.journeys.site import Site, a_site

@@ -7,11 +7,11 @@ import orjson
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from esign.clock import Clock
 from esign.config import Signing
 from esign.core.actor import Origin
-from esign.web.errors import handlers
+from esign.system.clock import Clock
 from esign.web.faults import Faults
+from esign.web.http.errors import handlers
 from esign.web.pages import Pages
 from esign.web.signing import reading, renewal, routes, sheet
 from esign.web.signing.throttle import Throttle

@@ -10,17 +10,16 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from esign.actions.drafting import Kept
-from esign.actions.inks import typed
-from esign.actions.lettering import Lettering
-from esign.actions.proving import refusal
-from esign.actions.signing import Visit, Visitor
+from esign.actions.signing.drafting import Kept
+from esign.actions.signing.inks import typed
+from esign.actions.signing.lettering import Lettering
+from esign.actions.signing.proving import refusal
+from esign.actions.signing.signing import Visit, Visitor
 from esign.config import Config
-from esign.core import consent
-from esign.core.account import Organisation
 from esign.core.actor import Actor, Mode, Origin
-from esign.core.challenge import Standing, Step
-from esign.core.document import (
+from esign.core.document import consent
+from esign.core.document.challenge import Standing, Step
+from esign.core.document.document import (
     Document,
     Field,
     FieldType,
@@ -32,12 +31,13 @@ from esign.core.document import (
     Seal,
     Status,
 )
-from esign.core.draft import Draft, Given, check, merged
+from esign.core.document.draft import Draft, Given, check, merged
+from esign.core.document.value import fill
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, parse
 from esign.core.language import LANGUAGES
-from esign.core.value import fill
-from esign.pdf import letters as lettering
+from esign.core.people.account import Organisation
+from esign.pdf.drawing import letters as lettering
 
 BASE = "https://sign.example.org"
 TOKEN = "kq3v8m2rt7xd-A_1"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from esign.core import consent
-from esign.core.document import FieldType
+from esign.core.document import consent
+from esign.core.document.document import FieldType
 from esign.core.errors import Detail, Problem
 from tests.web.signing.client import LINK, ORIGIN, Client
 from tests.web.signing.port import MemoryPort, a_document, a_field, a_recipient, other

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from esign.actions.signing import Visit, Visitor
-from esign.core.challenge import Standing, Step
-from esign.core.document import Role
+from esign.actions.signing.signing import Visit, Visitor
+from esign.core.document.challenge import Standing, Step
+from esign.core.document.document import Role
 from esign.core.instant import MINUTE, SECOND
-from esign.core.masking import mask_email
+from esign.core.people.masking import mask_email
 from tests.web.signing.client import LINK, ORIGIN, Client
 from tests.web.signing.port import CODE, NOW, SESSION, MemoryPort, a_document, a_recipient, other
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from esign.actions.signing import Visit, Visitor
-from esign.core.document import RecipientStatus, Role
+from esign.actions.signing.signing import Visit, Visitor
+from esign.core.document.document import RecipientStatus, Role
 from tests.web.signing.client import LINK, Client
 from tests.web.signing.port import CODE, ORGANISATION, SESSION, STATES, MemoryPort, a_document, a_recipient
 

@@ -6,9 +6,9 @@ from html import unescape
 
 import pytest
 
-from esign.core import consent
-from esign.core.challenge import Standing, Step
-from esign.core.document import Role
+from esign.core.document import consent
+from esign.core.document.challenge import Standing, Step
+from esign.core.document.document import Role
 from esign.core.instant import MINUTE, parse
 from esign.core.language import LANGUAGES
 from esign.web.signing.words import Library

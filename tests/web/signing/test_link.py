@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from esign.core import consent
-from esign.core.document import FieldType, Ink, RecipientStatus, Role
+from esign.core.document import consent
+from esign.core.document.document import FieldType, Ink, RecipientStatus, Role
 from tests.web.signing.client import LINK, Client
 from tests.web.signing.port import (
     NOW,

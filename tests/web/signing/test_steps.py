@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from esign.core.document import Field, FieldType, Page
+from esign.core.document.document import Field, FieldType, Page
 from esign.web.signing.page import brand, initials
 from esign.web.signing.steps import Step, steps, written
 from esign.web.signing.words import Library

@@ -11,7 +11,7 @@ from esign.config import Signing
 from esign.core.actor import Origin
 from esign.core.errors import UnknownLink
 from esign.core.language import LANGUAGES
-from esign.web.errors import as_json
+from esign.web.http.errors import as_json
 from esign.web.signing.throttle import Throttle
 from tests.fakes import FakeClock
 from tests.web.signing.client import LINK, Client

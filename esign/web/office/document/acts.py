@@ -5,19 +5,19 @@ from typing import Any
 
 from starlette.responses import Response
 
-from esign.actions import duplicating, ending, reminding, templates
-from esign.actions.editing import Asking
-from esign.core.document import Document, Recipient
+from esign.actions.document import duplicating, ending, reminding, templates
+from esign.actions.document.editing import Asking
+from esign.core.document.document import Document, Recipient
+from esign.core.document.template import Template
 from esign.core.errors import Problem
-from esign.core.template import Template
 from esign.web.api.document_requests import CancelDocument, RemindRecipients
 from esign.web.api.template_requests import TemplateFromDocument
-from esign.web.office import once
-from esign.web.office.call import Call
 from esign.web.office.document import possible
 from esign.web.office.document.forms import filled, find, home, taken, telling, times_of
 from esign.web.office.document.page import about
-from esign.web.office.forms import Wrong
+from esign.web.office.frame import once
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import Wrong
 
 CONFLICT = 409
 

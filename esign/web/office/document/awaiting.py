@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from esign.actions.relay import Outage
-from esign.core import attention
-from esign.core.document import Delivery, Document, Recipient, RecipientStatus, Status
+from esign.actions.mail.relay import Outage
+from esign.core.document import attention
+from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Status
 from esign.core.instant import DAY, Instant
 from esign.web.office.document import possible
 from esign.web.office.document.forms import home
-from esign.web.office.words import Times
+from esign.web.office.frame.words import Times
 
 MOST_NAMES = 3
 LONGEST_NAME = 24

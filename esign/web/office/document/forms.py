@@ -6,14 +6,14 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from esign.actions import documents
-from esign.core.document import Document, Recipient
+from esign.actions.document import documents
+from esign.core.document.document import Document, Recipient
 from esign.core.errors import Problem
-from esign.web.office.call import Call
+from esign.web.http.validation import check
 from esign.web.office.document import possible
-from esign.web.office.forms import EMPTY, Wrong
-from esign.web.office.words import Times
-from esign.web.validation import check
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import EMPTY, Wrong
+from esign.web.office.frame.words import Times
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -5,26 +5,29 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from esign.actions import documents as acting
-from esign.actions import testmail, unblocking
-from esign.core import renewing, retention
+from esign.actions.document import documents as acting
+from esign.actions.mail import testmail
+from esign.actions.signing import unblocking
 from esign.core.actor import Actor, Mode
-from esign.core.audit import Entry
-from esign.core.document import Document, Status
+from esign.core.document import retention
+from esign.core.document.audit import Entry
+from esign.core.document.document import Document, Status
+from esign.core.document.state import renewing
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
-from esign.core.user import Act, may
+from esign.core.people.user import Act, may
 from esign.runtime import Runtime
-from esign.store import documents, events, outbox
-from esign.web.office.call import Call
+from esign.store.document import documents
+from esign.store.queue import events, outbox
+from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.office.document import awaiting, possible
 from esign.web.office.document.forms import find, times_of
 from esign.web.office.document.people import groups
+from esign.web.office.document.rows import badge
 from esign.web.office.document.timeline import days
 from esign.web.office.draft.preflight import changes
-from esign.web.office.rows import badge
-from esign.web.office.words import counted, size
-from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.words import counted, size
 from esign.web.signing.page import pixels
 
 ENTRIES = 60  # of the audit trail; the rest stands on the page of the trail

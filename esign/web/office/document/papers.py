@@ -4,20 +4,20 @@ import asyncio
 
 from starlette.responses import Response
 
-from esign.actions import files, reading
-from esign.core.audit import Entry
-from esign.core.document import Document
+from esign.actions.document import files, reading
+from esign.core.document.audit import Entry
+from esign.core.document.document import Document
 from esign.core.errors import Problem
-from esign.store import events
+from esign.store.queue import events
 from esign.web import downloads
 from esign.web.api.audit_replies import present_trail
-from esign.web.office.call import Call
+from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.office.document import possible
 from esign.web.office.document.forms import find, times_of
 from esign.web.office.document.page import about, sheets
 from esign.web.office.document.timeline import told
+from esign.web.office.frame.call import Call
 from esign.web.pages import attachment
-from esign.web.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.reading import KEPT, size
 
 PER_PAGE = 100

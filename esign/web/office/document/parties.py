@@ -4,18 +4,19 @@ from typing import Any
 
 from starlette.responses import Response
 
-from esign.actions import editing, links, unblocking
-from esign.core.correcting import CORRECTED
-from esign.core.document import Document, Recipient, Status
+from esign.actions.document import editing, links
+from esign.actions.signing import unblocking
+from esign.core.document.document import Document, Recipient, Status
+from esign.core.document.state.correcting import CORRECTED
 from esign.core.language import LANGUAGES
 from esign.web.api.document_requests import IssueLink, RecipientInput
 from esign.web.api.edit_requests import RecipientChange, checking
-from esign.web.office import once
-from esign.web.office.call import Call
 from esign.web.office.document import possible
 from esign.web.office.document.acts import ask, asking, question
 from esign.web.office.document.forms import filled, find, find_one, home, taken, telling
-from esign.web.office.forms import number, revision
+from esign.web.office.frame import once
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import number, revision
 
 HOURS = {1: "1 hour", 24: "24 hours", 72: "3 days", 168: "7 days", 720: "30 days"}
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
-from esign.core.challenge import Method
-from esign.core.document import INVITED, Delivery, Document, Recipient, RecipientStatus, Role, Status
+from esign.core.document.challenge import Method
+from esign.core.document.document import INVITED, Delivery, Document, Recipient, RecipientStatus, Role, Status
 from esign.core.instant import Instant
 from esign.core.language import LANGUAGES
-from esign.web.office import editor
 from esign.web.office.document import possible
-from esign.web.office.words import Times, counted
+from esign.web.office.editor import editor
+from esign.web.office.frame.words import Times, counted
 
 ROLES = {Role.SIGNER: "Signer", Role.APPROVER: "Approver", Role.VIEWER: "Reader", Role.CC: "Copy"}
 LAST = {Role.SIGNER: ("Signed", "To sign"), Role.APPROVER: ("Approved", "To approve")}

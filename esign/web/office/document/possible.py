@@ -4,14 +4,15 @@ from collections.abc import Callable, Mapping
 from math import ceil
 from typing import Any
 
-from esign.core import editing, ending, lifecycle, nudging, retention
-from esign.core.account import Organisation
 from esign.core.actor import NOWHERE, SYSTEM
-from esign.core.correcting import correct
-from esign.core.document import Document, Recipient
+from esign.core.document import retention
+from esign.core.document.document import Document, Recipient
+from esign.core.document.state import editing, ending, lifecycle, nudging
+from esign.core.document.state.correcting import correct
 from esign.core.errors import Problem
 from esign.core.instant import Instant
-from esign.web.office.words import Times
+from esign.core.people.account import Organisation
+from esign.web.office.frame.words import Times
 
 Rule = Callable[[Document, Organisation, Instant], object]
 RuleOfOne = Callable[[Document, Recipient, Instant], object]

@@ -7,18 +7,19 @@ from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
-from esign.actions import editing, settings
-from esign.actions.editing import Changes
-from esign.core.document import Document
-from esign.core.editing import LONGEST_DAYS
+from esign.actions.document import editing
+from esign.actions.document.editing import Changes
+from esign.actions.people import settings
+from esign.core.document.document import Document
+from esign.core.document.state.editing import LONGEST_DAYS
 from esign.core.instant import DAY, Instant, rfc3339
 from esign.web.api.documents import edited
 from esign.web.api.edit_requests import EditDocument
-from esign.web.office import seen
-from esign.web.office.call import Call
 from esign.web.office.document.acts import ask, asking
 from esign.web.office.document.forms import find, home, taken, telling, times_of
-from esign.web.office.forms import EMPTY, Wrong, number
+from esign.web.office.frame import seen
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import EMPTY, Wrong, number
 
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 NO_DATE = "A date such as 2026-12-31."

@@ -4,16 +4,18 @@ from typing import Any
 
 from starlette.responses import Response
 
-from esign.actions import documents, simulating, testmail
-from esign.actions.simulating import Step
+from esign.actions.document import documents
+from esign.actions.mail import testmail
+from esign.actions.signing import simulating
+from esign.actions.signing.simulating import Step
 from esign.core.actor import Mode
-from esign.core.document import Document, FieldType
+from esign.core.document.document import Document, FieldType
 from esign.core.errors import Problem
 from esign.web.api.paging import cursor_of, place_of
 from esign.web.api.testing import Simulation
-from esign.web.office.call import Call
 from esign.web.office.document.forms import filled, find, home, taken, telling
 from esign.web.office.document.terms import pairs
+from esign.web.office.frame.call import Call
 
 PER_PAGE = 25
 TICKED = {"yes": True, "no": False}

@@ -5,21 +5,21 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from esign.actions import ending
-from esign.core.document import Document, Recipient
+from esign.actions.document import ending
+from esign.core.document.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
-from esign.entropy import new_id
+from esign.system.entropy import new_id
 from esign.web.api.document_requests import MOST_RECIPIENTS
-from esign.web.office.call import Call
+from esign.web.http.security import EVERYWHERE
 from esign.web.office.draft import sheet as sheets
 from esign.web.office.draft.outline import outline
 from esign.web.office.draft.preflight import changes
 from esign.web.office.draft.saving import CHOOSE, DRAFTS, Kind, Saved, T, draft, save
 from esign.web.office.draft.sheet import Sheet
-from esign.web.office.editor import Holder
-from esign.web.office.forms import Wrong, revision
-from esign.web.security import EVERYWHERE
+from esign.web.office.editor.editor import Holder
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import Wrong, revision
 
 ROLES = {"signer": "Signs", "approver": "Approves", "viewer": "Can read", "cc": "Gets a copy"}
 PROOFS = {"link": "the link is enough", "email_code": "code by email", "access_code": "access code"}

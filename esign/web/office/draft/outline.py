@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from esign.core.document import INVITED, Document, Recipient, Role
+from esign.core.document.document import INVITED, Document, Recipient, Role
 
 NUMBERS = ("nobody", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 VERBS = {
@@ -34,7 +34,7 @@ def counted(people: Sequence[Recipient], role: Role) -> str:
 
 
 def turns(people: Sequence[Recipient]) -> str:
-    """Who is invited when (`core.inviting`)."""
+    """Who is invited when (`core.document.state.inviting`)."""
     first, *later = list(rounds(people))
     if len(first) == 1 and not later:
         return f"{names(first)} is invited at once."

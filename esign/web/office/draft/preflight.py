@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from esign.core.document import File
+from esign.core.document.document import File
 from esign.core.errors import Problem
 
 REFUSED: Mapping[str, str] = {

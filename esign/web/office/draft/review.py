@@ -7,17 +7,18 @@ from typing import Any
 
 from starlette.responses import Response
 
-from esign.actions import documents, previewing
-from esign.core.document import ACTING, INVITED, Document, Recipient
+from esign.actions.document import documents
+from esign.actions.mail import previewing
+from esign.core.document.document import ACTING, INVITED, Document, Recipient
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY
 from esign.core.language import LANGUAGES
-from esign.web.office import editor
-from esign.web.office.call import Call
 from esign.web.office.draft.edit import PROOFS, ROLES, call_for_draft
 from esign.web.office.draft.outline import outline, rounds
 from esign.web.office.draft.preflight import changes
-from esign.web.office.forms import Wrong, revision
+from esign.web.office.editor import editor
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import Wrong, revision
 
 CHANGED = "Somebody changed this draft just now. Please look at it once more; then send it."
 TOLD = frozenset({"quota_exceeded", "unavailable", "rate_limited"})

@@ -7,23 +7,24 @@ from typing import Generic, Protocol, TypeVar
 
 import orjson
 
-from esign.actions import documents, editing, settings
-from esign.actions.editing import Asking, Changes
-from esign.core import lifecycle
-from esign.core.document import Document, Recipient, Status
+from esign.actions.document import documents, editing
+from esign.actions.document.editing import Asking, Changes
+from esign.actions.people import settings
+from esign.core.document.document import Document, Recipient, Status
+from esign.core.document.state import lifecycle
+from esign.core.document.template import TemplateRole
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
-from esign.core.template import TemplateRole
-from esign.entropy import id_of
-from esign.vault import Vault
+from esign.system.entropy import id_of
+from esign.system.vault import Vault
 from esign.web.api.documents import edited
 from esign.web.api.edit_requests import EditDocument, merged
-from esign.web.office.call import Call
+from esign.web.http.validation import check
 from esign.web.office.draft import sheet as sheets
 from esign.web.office.draft.merging import Merge, chosen, merge
 from esign.web.office.draft.sheet import DRAFT, Body, Shape, Sheet
-from esign.web.office.forms import EMPTY
-from esign.web.validation import check
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import EMPTY
 
 AGAIN = 3
 CHOOSE = "choose-"

@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 
-from esign.core.document import Document, Recipient
-from esign.core.template import Template
-from esign.web.office.forms import number
+from esign.core.document.document import Document, Recipient
+from esign.core.document.template import Template
+from esign.web.office.frame.forms import number
 
 KEY = re.compile(r"name-(\w{1,40})")
 REMINDERS = {"first": "firstAfterDays", "every": "everyDays", "most": "max"}

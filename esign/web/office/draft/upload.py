@@ -10,24 +10,25 @@ from functools import partial
 
 from starlette.responses import JSONResponse, Response
 
-from esign.actions import documents, editing, settings
-from esign.actions.documents import Order
-from esign.actions.editing import Asking, Changes
-from esign.core.document import Document
-from esign.core.editing import title_from
+from esign.actions.document import documents, editing
+from esign.actions.document.documents import Order
+from esign.actions.document.editing import Asking, Changes
+from esign.actions.people import settings
+from esign.core.document.document import Document
+from esign.core.document.state.editing import title_from
 from esign.core.errors import Problem
-from esign.entropy import new_token
-from esign.store.blobs import sha256_of
+from esign.store.document.blobs import sha256_of
+from esign.system.entropy import new_token
 from esign.web.api.document_requests import FileName
-from esign.web.multipart import SentFile
-from esign.web.office import once
-from esign.web.office.call import Call
+from esign.web.http.multipart import SentFile
+from esign.web.http.security import EVERYWHERE
+from esign.web.http.validation import check
 from esign.web.office.draft.preflight import Refusal, refusal
 from esign.web.office.draft.saving import draft
-from esign.web.office.forms import Wrong
-from esign.web.schema import Schema
-from esign.web.security import EVERYWHERE
-from esign.web.validation import check
+from esign.web.office.frame import once
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import Wrong
+from esign.web.rest.schema import Schema
 
 NOTHING = Refusal("No file was chosen.", "Choose a PDF from this computer.")
 UNNAMED = Refusal("The name of the file cannot be taken.", "Rename it and choose it again.")

@@ -6,15 +6,15 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
-from esign.actions import finding, templates
-from esign.core.template import Template
-from esign.web import strict_json
+from esign.actions.document import finding, templates
+from esign.core.document.template import Template
 from esign.web.api.document_requests import MOST_RECIPIENTS, few_fields
-from esign.web.office.call import Call
-from esign.web.office.fields import FieldsOf, afresh, filled, offered, revision_of, shown, told
+from esign.web.http import strict_json
+from esign.web.http.validation import check
+from esign.web.office.draft.fields import FieldsOf, afresh, filled, offered, revision_of, shown, told
+from esign.web.office.frame.call import Call
 from esign.web.office.template.page import find, home
-from esign.web.schema import Schema
-from esign.web.validation import check
+from esign.web.rest.schema import Schema
 
 
 class SaveFields(Schema):

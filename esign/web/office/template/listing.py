@@ -5,16 +5,16 @@ from typing import Annotated
 from pydantic import Field
 from starlette.responses import Response
 
-from esign.actions import templates
+from esign.actions.document import templates
+from esign.core.document.listing import Listing
+from esign.core.document.template import Template
 from esign.core.errors import Problem
 from esign.core.instant import Instant
-from esign.core.listing import Listing
-from esign.core.template import Template
-from esign.store import listing
-from esign.web.office import paging
-from esign.web.office.call import Call
-from esign.web.schema import Line, Schema
-from esign.web.validation import check
+from esign.store.document import listing
+from esign.web.http.validation import check
+from esign.web.office.frame import paging
+from esign.web.office.frame.call import Call
+from esign.web.rest.schema import Line, Schema
 
 PER_PAGE = 25
 HERE = "/templates"

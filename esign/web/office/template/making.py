@@ -4,13 +4,14 @@ from functools import partial
 
 from starlette.responses import Response
 
-from esign.actions import settings, templates
-from esign.actions.templates import Order
-from esign.core.editing import title_from
-from esign.core.template import Template
-from esign.web.office import once
-from esign.web.office.call import Call
+from esign.actions.document import templates
+from esign.actions.document.templates import Order
+from esign.actions.people import settings
+from esign.core.document.state.editing import title_from
+from esign.core.document.template import Template
 from esign.web.office.draft.upload import Making, given, page, take_all
+from esign.web.office.frame import once
+from esign.web.office.frame.call import Call
 
 
 async def made(call: Call, name: str, content: bytes, keep: once.Keep) -> Template:

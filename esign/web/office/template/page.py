@@ -5,13 +5,13 @@ from typing import Any
 
 from starlette.responses import Response
 
-from esign.actions import reading, templates
-from esign.core.template import Template, TemplateRole
-from esign.web.office import editor
-from esign.web.office.call import Call
+from esign.actions.document import reading, templates
+from esign.core.document.template import Template, TemplateRole
 from esign.web.office.draft.edit import ROLES
+from esign.web.office.draft.fields import asked, picture
 from esign.web.office.draft.preflight import changes
-from esign.web.office.fields import asked, picture
+from esign.web.office.editor import editor
+from esign.web.office.frame.call import Call
 from esign.web.office.template.listing import last_use
 
 

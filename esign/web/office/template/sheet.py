@@ -6,15 +6,16 @@ from collections.abc import Container
 from dataclasses import replace
 from itertools import count
 
-from esign.actions import settings, templates
-from esign.core.template import Template, TemplateRole
+from esign.actions.document import templates
+from esign.actions.people import settings
+from esign.core.document.template import Template, TemplateRole
 from esign.web.api.template_requests import ChangeTemplate
 from esign.web.api.templates import changed
-from esign.web.office.call import Call
+from esign.web.http.validation import check
 from esign.web.office.draft.saving import Kind, named
 from esign.web.office.draft.sheet import Body, Shape, Sheet, Texts, top_of
+from esign.web.office.frame.call import Call
 from esign.web.office.template.page import find
-from esign.web.validation import check
 
 SHAPE = Shape(
     "roles",

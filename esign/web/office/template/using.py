@@ -6,22 +6,22 @@ from typing import Any
 
 from starlette.responses import Response
 
-from esign.actions import documents, templates
-from esign.core.document import INK, Document, Field, FieldType
+from esign.actions.document import documents, templates
+from esign.core.document.document import INK, Document, Field, FieldType
+from esign.core.document.template import Template, TemplateRole
 from esign.core.errors import Detail, Problem
 from esign.core.language import LANGUAGES
-from esign.core.template import Template, TemplateRole
-from esign.entropy import new_token
+from esign.system.entropy import new_token
 from esign.web.api.template_requests import UseTemplate
 from esign.web.api.templates import wanted_of
-from esign.web.office import once
-from esign.web.office.call import Call
+from esign.web.http.validation import check
 from esign.web.office.draft.edit import PROOFS, ROLES
 from esign.web.office.draft.saving import NO_CODE
 from esign.web.office.draft.sheet import REMINDERS, lines, top_of
-from esign.web.office.forms import EMPTY, Wrong, number
+from esign.web.office.frame import once
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import EMPTY, Wrong, number
 from esign.web.office.template.page import find, home, in_order
-from esign.web.validation import check
 
 PLAIN = {
     "title": "title",

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from esign.actions import verifying
-from esign.actions.verifying import Finding
+from esign.actions.verification import verifying
+from esign.actions.verification.verifying import Finding
 from esign.core.errors import Problem
 from esign.core.network import network_of
 from esign.pdf.inspection import NOT_CHECKED
-from esign.store import records
-from esign.web.multipart import SentFile
-from esign.web.office.call import Call
-from esign.web.office.forms import Wrong
+from esign.store.document import records
+from esign.web.http.multipart import SentFile
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import Wrong
 from esign.web.office.verify import identity
 from esign.web.office.verify.seals import archived, seal
 from esign.web.office.verify.texts import moment, printable, size

@@ -22,7 +22,7 @@ from esign.pdf.verification import (
     Verification,
     is_unchanged,
 )
-from esign.store.records import Record
+from esign.store.document.records import Record
 from esign.web.office.verify.seals import Seal, added
 from esign.web.office.verify.texts import moment
 

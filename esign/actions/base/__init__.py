@@ -1,0 +1,1 @@
+"""What other actions share: transitions, quotas, work of the PDF workers, the administrative audit log."""

@@ -1,0 +1,112 @@
+"""The administrative audit log: every act is entered in the transaction of its effect.
+
+An act of a person that is about no organisation, such as a new password, is entered in the log of each of theirs; an
+act about the whole installation, in that of the organisation that was set up first.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from esign.core.actor import Actor, Origin
+from esign.core.document.audit import Entry
+from esign.core.document.state.outcome import Event
+from esign.core.instant import Instant, rfc3339
+from esign.core.people.admin_audit import is_entered
+from esign.core.people.apikey import ApiKey
+from esign.core.people.caller import Caller
+from esign.core.people.user import User
+from esign.runtime import Runtime
+from esign.store.document import outcomes
+from esign.store.engine.database import Transaction
+from esign.store.engine.paging import Place
+from esign.store.people import accounts, audit_log, members
+from esign.store.people.audit_log import Wanted
+from esign.system.vault import Vault
+
+ANONYMOUS = "anonymous"  # somebody who did not show who they are
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What happened; `data` stays for ever, `detail` is personal and can be erased."""
+
+    type: str
+    data: Mapping[str, Any]
+    detail: Mapping[str, Any] | None = None
+
+
+async def log(
+    tx: Transaction, vault: Vault, organisation_id: str, caller: Caller, now: Instant, act: Act
+) -> None:
+    """Enter an act in the log of an organisation, and tell its webhooks."""
+    fact = Event(act.type, now, caller.actor, None, caller.origin, act.data, act.detail)
+    await outcomes.log(tx, organisation_id, fact, vault)
+
+
+async def log_of_installation(tx: Transaction, vault: Vault, caller: Caller, now: Instant, act: Act) -> None:
+    """Enter an act about the whole installation; nothing where there is no organisation yet."""
+    first = await accounts.first_organisation(tx)
+    if first is not None:
+        await log(tx, vault, first.id, caller, now, act)
+
+
+async def log_of_user(
+    tx: Transaction,
+    vault: Vault,
+    user: User,
+    origin: Origin,
+    now: Instant,
+    act: Act,
+    by: Actor | None = None,
+) -> None:
+    """Enter what a person did about their own account, or `by` did about it, in the log of each organisation."""
+    for member in await members.of_user(tx, user.id):
+        actor = by or Actor("member", member.id, user.name, user.email)
+        about = {"memberId": member.id, **act.data}
+        detail = {"email": user.email, **(act.detail or {})} if by else act.detail
+        await log(tx, vault, member.organisation_id, Caller(actor, origin), now, Act(act.type, about, detail))
+
+
+async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Origin) -> None:
+    """Count a failed sign-in, and enter the first of an hour and then fewer and fewer of them.
+
+    `step` is `password`, `code` or `confirmation`. Accounts that nobody has are counted together, and the address that
+    was typed is kept nowhere: it may be a password in the wrong field.
+    """
+    now, by = runtime.clock.now(), Caller(Actor(ANONYMOUS), origin)
+
+    async def write(tx: Transaction) -> None:
+        own = await members.of_user(tx, user.id) if user else []
+        first = None if own else await accounts.first_organisation(tx)
+        places: list[tuple[str, str | None]] = [(member.organisation_id, member.id) for member in own]
+        for organisation_id, member_id in places or ([(first.id, None)] if first else []):
+            subject = f"{member_id or ''}:{step}"
+            tries, since = await audit_log.count_failure(tx, organisation_id, subject, now)
+            if is_entered(tries):
+                data = {"memberId": member_id, "step": step, "tries": tries, "since": rfc3339(since)}
+                detail = {"email": user.email} if user and member_id else None
+                act = Act("member.sign_in_failed", data, detail)
+                await log(tx, runtime.vault, organisation_id, by, now, act)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+
+
+def about_key(key: ApiKey) -> dict[str, Any]:
+    """Return what entries about an API key say of it."""
+    return {
+        "keyId": key.id,
+        "mode": key.mode.value,
+        "scopes": sorted(scope.value for scope in key.scopes),
+        "expiresAt": None if key.expires_at is None else rfc3339(key.expires_at),
+    }
+
+
+async def find_page(
+    runtime: Runtime, wanted: Wanted, limit: int, after: Place | None
+) -> tuple[list[Entry], Place | None]:
+    """Return a page of entries, newest first, and where the next begins."""
+    found = await audit_log.find_page(runtime.db, wanted, limit + 1, after)
+    page = found[:limit]
+    return page, audit_log.place_of(page[-1]) if len(found) > limit else None

@@ -1,0 +1,37 @@
+"""What an organisation may use in a day and in a month (contract 7): checked before create, send and remind."""
+
+from math import ceil
+
+from esign.core.actor import Mode
+from esign.core.errors import Problem
+from esign.core.instant import DAY, SECOND, Instant, rfc3339
+from esign.core.people.usage import month_of
+from esign.runtime import Runtime
+from esign.store.people import usage
+
+
+async def check_mails(runtime: Runtime, reader: usage.Reader, organisation_id: str) -> None:
+    """Raise `quota_exceeded` when today's mails, of both modes, are used up."""
+    now, quota = runtime.clock.now(), runtime.config.limits.emails_per_day
+    if await usage.emails(reader, organisation_id, now // DAY) >= quota:
+        raise used_up(f"The organisation has sent its {quota} emails of today", now - now % DAY + DAY, now)
+
+
+async def check(runtime: Runtime, reader: usage.Reader, organisation_id: str, mode: Mode) -> None:
+    """Raise `quota_exceeded` when nothing more may be created or sent today, or this month: live documents alone."""
+    await check_mails(runtime, reader, organisation_id)
+    quota = runtime.config.limits.documents_per_month
+    if mode is Mode.TEST or not quota:
+        return
+    now = runtime.clock.now()
+    month = month_of(now)
+    if await usage.documents_sent(reader, organisation_id, month.first_day) >= quota:
+        raise used_up(f"The organisation has sent its {quota} documents of this month", month.ends_at, now)
+
+
+def used_up(what: str, until: Instant, now: Instant) -> Problem:
+    return Problem(
+        "quota_exceeded",
+        f"{what}; it may send again from {rfc3339(until)} on.",
+        retry_after=ceil((until - now) / SECOND),
+    )

@@ -1,0 +1,61 @@
+"""One transition of one document: read it, decide, save the outcome whole, wake the workers."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from esign.core.document.document import Document
+from esign.core.document.state import lifecycle
+from esign.core.document.state.outcome import Outcome
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.runtime import Runtime
+from esign.store.document import outcomes
+from esign.store.engine.database import Transaction
+from esign.system.vault import Vault
+
+Keep = Callable[[Transaction, Any], Awaitable[None]]
+Find = Callable[[Transaction], Awaitable[Document]]
+Decide = Callable[[Document], Outcome]
+Save = Callable[[Transaction, Outcome, Document, Vault, Instant], Awaitable[Any]]
+
+
+async def transition(
+    runtime: Runtime,
+    find: Find,
+    decide: Decide,
+    keep: Keep | None = None,
+    save: Save = outcomes.save,
+) -> Any:
+    """What `save` makes of the outcome, as a rule the document after it.
+
+    A document that is past its expiry expires first (D10); that stays also where `decide` then refuses.
+    """
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> Any:
+        before = await find(tx)
+        late = lifecycle.is_past_expiry(before, runtime.clock.settled())
+        if late:
+            before = await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
+        try:
+            outcome = decide(before)
+        except Problem as refusal:
+            if late:
+                return refusal
+            raise
+        result = await save(tx, outcome, before, runtime.vault, now)
+        if keep is not None:
+            await keep(tx, result)
+        return result
+
+    result = await runtime.db.write(write)
+    runtime.bell.ring()
+    if isinstance(result, Problem):
+        raise result
+    return result
+
+
+def check_revision(document: Document, revision: int | None) -> None:
+    """Refuse when the caller has seen another revision than this one (`If-Match`)."""
+    if revision is not None and revision != document.revision:
+        raise Problem("revision_mismatch", current_status=document.status)

@@ -1,0 +1,69 @@
+"""What an organisation used, day by day (contract 3.5)."""
+
+import logging
+from dataclasses import dataclass, replace
+
+from esign.core.actor import Owner
+from esign.core.errors import Problem
+from esign.core.instant import DAY
+from esign.core.people.usage import Meter, Usage, month_of
+from esign.runtime import Runtime
+from esign.store.engine.database import Transaction
+from esign.store.people import usage
+
+log = logging.getLogger("esign")
+
+
+async def days(runtime: Runtime, owner: Owner, first: int, last: int) -> list[tuple[int, Usage]]:
+    """Every day from `first` to `last`, with the requests that are only in memory yet."""
+    found = await usage.find(runtime.db, owner.organisation_id, owner.mode, first, last)
+    return [
+        (day, with_pending(runtime, owner, day, found.get(day, Usage()))) for day in range(first, last + 1)
+    ]
+
+
+def with_pending(runtime: Runtime, owner: Owner, day: int, used: Usage) -> Usage:
+    pending = runtime.requests.pending(Meter(owner.organisation_id, owner.mode, day))
+    return replace(used, api_requests=used.api_requests + pending)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What counts against the quotas by now: mails of today in both modes, live documents of this month.
+
+    `documents_most` is None where any number may be sent.
+    """
+
+    mails: int
+    mails_most: int
+    documents: int
+    documents_most: int | None
+
+
+async def standing(runtime: Runtime, owner: Owner) -> Standing:
+    now, limits = runtime.clock.now(), runtime.config.limits
+    return Standing(
+        mails=await usage.emails(runtime.db, owner.organisation_id, now // DAY),
+        mails_most=limits.emails_per_day,
+        documents=await usage.documents_sent(runtime.db, owner.organisation_id, month_of(now).first_day),
+        documents_most=limits.documents_per_month or None,
+    )
+
+
+async def flush(runtime: Runtime) -> int:
+    """Write the requests counted in memory; the number of counters raised."""
+    counts = runtime.requests.snapshot()
+    if not counts:
+        return 0
+
+    async def write(tx: Transaction) -> None:
+        for meter, requests in counts.items():
+            await usage.add(tx, meter, Usage(api_requests=requests))
+
+    try:
+        await runtime.db.write(write)
+    except Problem as problem:
+        log.warning("the requests of the last minute were not counted yet: %s", problem)
+        return 0
+    runtime.requests.written(counts)
+    return len(counts)

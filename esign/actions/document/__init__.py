@@ -1,0 +1,1 @@
+"""What senders do: create, change, send, list, read and delete documents and templates."""

@@ -1,0 +1,204 @@
+"""Creating, reading and sending documents."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from esign.actions.base import printing, quota
+from esign.actions.base.transition import Find, Keep, check_revision, transition
+from esign.actions.document import upload
+from esign.actions.document.upload import Source
+from esign.core.actor import Actor, Origin, Owner
+from esign.core.document.audit import Entry
+from esign.core.document.document import Document, File, Recipient, Status
+from esign.core.document.listing import Listing
+from esign.core.document.placement import misplaced
+from esign.core.document.state import lifecycle
+from esign.core.document.state.outcome import Outcome
+from esign.core.errors import Detail, Problem
+from esign.core.instant import Instant
+from esign.core.people.account import Reminders
+from esign.runtime import Runtime
+from esign.store.document import documents, listing, outcomes
+from esign.store.engine.damage import has_more
+from esign.store.engine.database import Transaction
+from esign.store.engine.paging import Place
+from esign.store.queue import events
+from esign.system.entropy import new_id
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a caller wants created; recipients and fields have their ids already."""
+
+    file_name: str
+    file: Source
+    title: str
+    recipients: tuple[Recipient, ...]
+    subject: str | None = None
+    message: str | None = None
+    locale: str | None = None
+    expires_in_days: int = 30
+    reminders: Reminders = Reminders()
+    redirect_url: str | None = None
+    external_id: str | None = None
+    metadata: dict[str, str] | None = None
+    send: bool = False
+
+
+async def create(
+    runtime: Runtime, owner: Owner, actor: Actor, origin: Origin, order: Order, keep: Keep | None = None
+) -> Document:
+    """A draft, its file inspected, normalised and found fit for sealing (D1); with `send` it is out at once (D4)."""
+    await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
+    uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
+    now = runtime.clock.now()
+    document = new_draft(owner, actor, order, uploaded.file, now)
+    check_placement(document)
+
+    if order.send:
+        await check_ready(runtime, document)
+
+    async def write(tx: Transaction) -> Document:
+        await uploaded.store(tx, now)
+        created = await outcomes.add(tx, lifecycle.create(document, origin, now), runtime.vault, now)
+        if order.send:
+            await quota.check(runtime, tx, owner.organisation_id, owner.mode)
+            sent = lifecycle.send(created, actor, origin, now)
+            created = await outcomes.save(tx, sent, created, runtime.vault, now)
+        if keep is not None:
+            await keep(tx, created)
+        return created
+
+    created = await runtime.db.write(write)
+    runtime.bell.ring()
+    return created
+
+
+def new_draft(owner: Owner, actor: Actor, order: Order, file: File, now: Instant) -> Document:
+    return Document(
+        id=new_id("doc", now),
+        organisation_id=owner.organisation_id,
+        mode=owner.mode,
+        title=order.title,
+        file=file,
+        created_by=actor,
+        created_at=now,
+        updated_at=now,
+        recipients=order.recipients,
+        subject=order.subject,
+        message=order.message,
+        locale=order.locale,
+        expires_in_days=order.expires_in_days,
+        reminders=order.reminders,
+        redirect_url=order.redirect_url,
+        external_id=order.external_id,
+        metadata=order.metadata or {},
+    )
+
+
+def check_placement(document: Document) -> None:
+    """Raise `field_out_of_bounds` naming every field that lies outside its page."""
+    holders = [recipient.fields for recipient in document.recipients]
+    if problems := misplaced(holders, document.file.pages, "/recipients"):
+        raise Problem("field_out_of_bounds", details=problems[:100])
+
+
+async def send(
+    runtime: Runtime,
+    owner: Owner,
+    document_id: str,
+    actor: Actor,
+    origin: Origin,
+    keep: Keep | None = None,
+    revision: int | None = None,
+) -> Document:
+    """Out for signature (D4), if it still has that `revision`; refused while a text of it could not be printed."""
+    found = await get(runtime, owner, document_id)
+    check_revision(found, revision)
+    lifecycle.require(found, Status.DRAFT)
+    await check_ready(runtime, found)
+    await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
+    now = runtime.clock.now()
+
+    async def find(tx: Transaction) -> Document:
+        await quota.check(runtime, tx, owner.organisation_id, owner.mode)  # who sent meanwhile counts too
+        return await find_own(owner, document_id)(tx)
+
+    def decide(document: Document) -> Outcome:
+        lifecycle.require(document, Status.DRAFT)
+        check_revision(document, found.revision)  # what was found ready above is what is sent
+        return lifecycle.send(document, actor, origin, now)
+
+    sent: Document = await transition(runtime, find, decide, keep)
+    return sent
+
+
+async def lacking(runtime: Runtime, draft: Document) -> list[Detail]:
+    """What keeps a draft from being sent; where it cannot be found out now what can be printed, sending asks again."""
+    details = lifecycle.not_ready(draft)
+    with suppress(Problem):
+        details += await printing.problems(runtime, draft)
+    return details[:100]
+
+
+async def check_ready(runtime: Runtime, draft: Document) -> None:
+    """Raise `document_not_ready` naming what a draft lacks and what of it could not be printed."""
+    if details := [*lifecycle.not_ready(draft), *await printing.problems(runtime, draft)]:
+        raise Problem("document_not_ready", details=details[:100], current_status=draft.status)
+
+
+def find_own(owner: Owner, document_id: str) -> Find:
+    """Reads the owner's document in the transaction that changes it."""
+
+    async def find(tx: Transaction) -> Document:
+        return await documents.get_own(tx, owner.organisation_id, owner.mode, document_id)
+
+    return find
+
+
+async def get(runtime: Runtime, owner: Owner, document_id: str) -> Document:
+    """The document as it is now: one that is past its expiry expires first (D10)."""
+    document = await documents.get_own(runtime.db, owner.organisation_id, owner.mode, document_id)
+    return await up_to_date(runtime, document)
+
+
+async def up_to_date(runtime: Runtime, document: Document) -> Document:
+    """The same document, expired if its time is over."""
+    if not lifecycle.is_past_expiry(document, runtime.clock.settled()):
+        return document
+    return await expire(runtime, document.id)
+
+
+async def expire(runtime: Runtime, document_id: str) -> Document:
+    """Let a document expire if it still may (D10); whoever was faster counts."""
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> Document:
+        before = await documents.get(tx, document_id)
+        if not lifecycle.is_past_expiry(before, runtime.clock.settled()):
+            return before
+        return await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
+
+    document = await runtime.db.write(write)
+    runtime.bell.ring()
+    return document
+
+
+async def find_page(
+    runtime: Runtime, owner: Owner, limit: int, after: Place | None, asked: Listing
+) -> tuple[list[Document], Place | None]:
+    """A page of a list and where the next begins; shorter where a document has just expired."""
+    found = await listing.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after, asked)
+    page = found[:limit]
+    more = listing.place_of(page[-1], asked) if page and has_more(found, limit) else None
+    current = [await up_to_date(runtime, document) for document in page]
+    return [document for document in current if asked.still_has(document)], more
+
+
+async def trail(
+    runtime: Runtime, owner: Owner, document_id: str, after: int, limit: int
+) -> tuple[list[Entry], bool]:
+    """Entries of the audit trail after number `after`, and whether more follow."""
+    await get(runtime, owner, document_id)
+    found = await events.trail(runtime.db, document_id, after, limit + 1)
+    return found[:limit], len(found) > limit

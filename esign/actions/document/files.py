@@ -1,0 +1,101 @@
+"""The three files of a document: handed out as bytes, or by a short-lived address of their own."""
+
+import base64
+import binascii
+import hmac
+import struct
+from dataclasses import dataclass
+
+from esign.actions.document.documents import get
+from esign.core.actor import Actor, Origin, Owner
+from esign.core.document.document import Document, Status
+from esign.core.document.filename import name_of
+from esign.core.document.state.outcome import Event
+from esign.core.errors import Problem
+from esign.core.instant import SECOND, Instant
+from esign.runtime import Runtime
+from esign.store.document import blobs, documents, outcomes
+from esign.store.engine.database import Transaction
+from esign.system.vault import Vault
+
+VARIANTS = ("original", "sealed", "certificate")
+
+
+@dataclass(frozen=True, slots=True)
+class FileOf:
+    """One variant of a document's file: `size` in bytes, `sha256` in hex."""
+
+    document: Document
+    variant: str
+    name: str
+    size: int
+    sha256: str
+
+
+async def describe(runtime: Runtime, owner: Owner, document_id: str, variant: str) -> FileOf:
+    """What would be handed out; `document_not_completed` before there is a seal."""
+    document = await get(runtime, owner, document_id)
+    if variant not in VARIANTS:
+        raise Problem("not_found")
+    return await file_of(runtime, document, variant)
+
+
+async def file_of(runtime: Runtime, document: Document, variant: str) -> FileOf:
+    """The same of a document that was read already."""
+    sha256 = hash_of(document, variant)
+    size = await blobs.size(runtime.db, sha256)
+    return FileOf(document, variant, name_of(document, variant), size, sha256)
+
+
+async def read(runtime: Runtime, file: FileOf, actor: Actor, origin: Origin) -> bytes:
+    """The bytes; that they were handed out is part of the audit trail."""
+    content = await blobs.get(runtime.db, file.sha256)
+    await note(runtime, file, actor, origin)
+    return content
+
+
+async def note(runtime: Runtime, file: FileOf, actor: Actor, origin: Origin) -> None:
+    """That it is handed out, in the audit trail; raises `not_found` for a document that is gone."""
+    now = runtime.clock.now()
+    fact = Event("document.downloaded", now, actor, origin=origin, data={"variant": file.variant})
+
+    async def write(tx: Transaction) -> None:
+        await outcomes.enter(tx, file.document.id, fact, runtime.vault)
+
+    await runtime.db.write(write)
+
+
+def hash_of(document: Document, variant: str) -> str:
+    if variant == "original":
+        return document.file.uploaded
+    if document.status is not Status.COMPLETED or document.seal is None:
+        raise Problem("document_not_completed", current_status=document.status)
+    return document.seal.sha256 if variant == "sealed" else document.seal.certificate_sha256
+
+
+# ---------- short-lived addresses ----------
+
+
+def ticket(runtime: Runtime, file: FileOf) -> tuple[str, Instant]:
+    """A token that stands for this file alone, and when it ends."""
+    expires_at = runtime.clock.now() + runtime.config.limits.download_seconds * SECOND
+    body = struct.pack(">QB", expires_at, VARIANTS.index(file.variant)) + file.document.id.encode()
+    return base64.urlsafe_b64encode(mac(runtime.vault, body) + body).rstrip(b"=").decode(), expires_at
+
+
+async def redeem(runtime: Runtime, token: str) -> FileOf:
+    """The file of a ticket that has not ended; `not_found` for any other text."""
+    try:
+        packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        body = packed[16:]
+        expires_at, number = struct.unpack(">QB", body[:9])
+        document_id = body[9:].decode()
+    except (binascii.Error, ValueError, struct.error):
+        raise Problem("not_found") from None
+    if not hmac.compare_digest(packed[:16], mac(runtime.vault, body)) or runtime.clock.now() >= expires_at:
+        raise Problem("not_found")
+    return await file_of(runtime, await documents.get(runtime.db, document_id), VARIANTS[number])
+
+
+def mac(vault: Vault, body: bytes) -> bytes:
+    return vault.mac("download", body)[:16]

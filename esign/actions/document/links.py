@@ -1,0 +1,53 @@
+"""A signing link for the sender to hand over in person (contract 3.2, link)."""
+
+from dataclasses import dataclass
+
+from esign.actions.base.transition import Keep, transition
+from esign.actions.document.documents import find_own
+from esign.actions.document.editing import Asking
+from esign.core.document.document import Document
+from esign.core.document.state import lifecycle
+from esign.core.document.state.outcome import Event, Outcome
+from esign.core.instant import HOUR, Instant, rfc3339
+from esign.runtime import Runtime
+from esign.store.document import links, outcomes
+from esign.store.engine.database import Transaction
+from esign.system.entropy import new_token
+from esign.system.vault import Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    recipient_id: str
+    url: str
+    expires_at: Instant
+
+
+async def issue(
+    runtime: Runtime, asking: Asking, recipient_id: str, hours: int, keep: Keep | None = None
+) -> Issued:
+    """One more link; earlier ones stay valid. It ends with the document at the latest."""
+    now, token = runtime.clock.now(), new_token()
+
+    def decide(document: Document) -> Outcome:
+        recipient = document.recipient(recipient_id)
+        lifecycle.require_open(document, now)
+        lifecycle.require_active(document, recipient)
+        data = {"expiresAt": rfc3339(ends_at(document))}
+        event = Event("link.issued", now, asking.actor, recipient_id, asking.origin, data=data)
+        return Outcome(document, (event,))
+
+    def ends_at(document: Document) -> Instant:
+        assert document.expires_at is not None
+        return min(now + hours * HOUR, document.expires_at)
+
+    async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Issued:
+        """The document itself does not change, so its revision stays."""
+        await outcomes.record(tx, before.id, outcome.events, vault)
+        link = links.Link(recipient_id, before.id, "sender")
+        await links.add(tx, token, link, now, ends_at(before))
+        return Issued(recipient_id, f"{runtime.config.server.base_url}/s/{token}", ends_at(before))
+
+    found = find_own(asking.owner, asking.document_id)
+    issued: Issued = await transition(runtime, found, decide, keep, save)
+    return issued

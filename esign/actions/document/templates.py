@@ -1,0 +1,276 @@
+"""Creating, reading, changing and using templates (contract 3.3)."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from esign.actions.base import audit_log, quota
+from esign.actions.base.audit_log import Act
+from esign.actions.base.room import require_room
+from esign.actions.base.transition import Keep
+from esign.actions.document import documents as acting
+from esign.actions.document import upload
+from esign.actions.document.upload import Source
+from esign.core.actor import Actor, Origin, Owner
+from esign.core.document.document import Document, Recipient
+from esign.core.document.placement import misplaced
+from esign.core.document.state import lifecycle
+from esign.core.document.template import Template, TemplateRole, roles_of
+from esign.core.errors import Problem
+from esign.core.instant import DAY, Instant
+from esign.core.people.account import Reminders
+from esign.core.people.caller import Caller
+from esign.core.people.usage import Meter, Usage
+from esign.core.webhook import webhook
+from esign.runtime import Runtime
+from esign.store.document import documents, outcomes, templates
+from esign.store.engine.database import Transaction
+from esign.store.engine.paging import Place, page_of
+from esign.store.people import usage
+from esign.system.entropy import new_id
+
+Change = Callable[[Template], Template]
+Fill = Callable[[Template], tuple[Recipient, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a caller wants created from a file; roles and fields have their ids already."""
+
+    file_name: str
+    file: Source
+    title: str
+    roles: tuple[TemplateRole, ...]
+    subject: str | None
+    message: str | None
+    expires_in_days: int
+    reminders: Reminders
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What a use changes of the template; None leaves it, an empty subject or message takes it away."""
+
+    recipients: Fill
+    title: str | None = None
+    subject: str | None = None
+    message: str | None = None
+    expires_in_days: int | None = None
+    reminders: dict[str, Any] = field(default_factory=dict)
+    redirect_url: str | None = None
+    locale: str | None = None
+    external_id: str | None = None
+    metadata: dict[str, str] | None = None
+
+
+async def create(runtime: Runtime, owner: Owner, order: Order, keep: Keep | None = None) -> Template:
+    """A template from a file, which is inspected and normalised as that of a document."""
+    check_limit(runtime, await templates.count(runtime.db, owner.organisation_id, owner.mode))
+    uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
+    now = runtime.clock.now()
+    template = Template(
+        id=new_id("tpl", now),
+        organisation_id=owner.organisation_id,
+        mode=owner.mode,
+        title=order.title,
+        file=uploaded.file,
+        created_at=now,
+        updated_at=now,
+        subject=order.subject,
+        message=order.message,
+        expires_in_days=order.expires_in_days,
+        reminders=order.reminders,
+        roles=order.roles,
+    )
+    check_placement(template)
+
+    async def write(tx: Transaction) -> Template:
+        await uploaded.store(tx, now)
+        meter = Meter(owner.organisation_id, owner.mode, now // DAY)
+        await usage.add(tx, meter, Usage(storage_bytes=uploaded.size))
+        return await add(tx, runtime, template, keep)
+
+    return await announced(runtime, write)
+
+
+async def create_from_document(
+    runtime: Runtime, owner: Owner, document_id: str, title: str | None, keep: Keep | None = None
+) -> Template:
+    """A template with the file of a document, a role for each of its recipients, and its settings."""
+    await acting.get(runtime, owner, document_id)  # lets it expire first where its time is over
+    require_room(runtime)
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> Template:
+        document = await documents.get_own(tx, owner.organisation_id, owner.mode, document_id)
+        template = Template(
+            id=new_id("tpl", now),
+            organisation_id=owner.organisation_id,
+            mode=owner.mode,
+            title=title or document.title,
+            file=document.file,
+            created_at=now,
+            updated_at=now,
+            subject=document.subject,
+            message=document.message,
+            expires_in_days=document.expires_in_days,
+            reminders=document.reminders,
+            roles=roles_of(document, lambda prefix: new_id(prefix, now)),
+        )
+        return await add(tx, runtime, template, keep)
+
+    return await announced(runtime, write)
+
+
+async def add(tx: Transaction, runtime: Runtime, template: Template, keep: Keep | None) -> Template:
+    check_limit(runtime, await templates.count(tx, template.organisation_id, template.mode))
+    await templates.add(tx, template)
+    await tell(tx, "template.created", template, template.created_at)
+    if keep is not None:
+        await keep(tx, template)
+    return template
+
+
+def check_limit(runtime: Runtime, there: int) -> None:
+    limit = runtime.config.limits.templates
+    if there >= limit:
+        raise Problem("limit_reached", f"The organisation has {limit} templates; delete one first.")
+
+
+def check_placement(template: Template) -> None:
+    """Raise `field_out_of_bounds` naming every field that lies outside its page."""
+    if problems := misplaced([role.fields for role in template.roles], template.file.pages, "/roles"):
+        raise Problem("field_out_of_bounds", details=problems[:100])
+
+
+async def get(runtime: Runtime, owner: Owner, template_id: str) -> Template:
+    return await templates.get_own(runtime.db, owner.organisation_id, owner.mode, template_id)
+
+
+async def find_page(
+    runtime: Runtime, owner: Owner, limit: int, after: Place | None, q: str | None
+) -> tuple[list[Template], Place | None]:
+    """A page of a list, newest first, and where the next begins."""
+    found = await templates.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after, q)
+    return page_of(found, limit)
+
+
+async def change(
+    runtime: Runtime,
+    owner: Owner,
+    template_id: str,
+    decide: Change,
+    keep: Keep | None = None,
+    revision: int | None = None,
+) -> Template:
+    """The template after `decide`, if it still has that `revision`; where nothing changes, nothing happens."""
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> Template:
+        before = await get_at(tx, owner, template_id, revision)
+        template = decide(before)
+        check_placement(template)
+        if template != before:
+            template = replace(template, revision=before.revision + 1, updated_at=now)
+            await templates.save(tx, template, before)
+            await tell(tx, "template.updated", template, now)
+        if keep is not None:
+            await keep(tx, template)
+        return template
+
+    return await announced(runtime, write)
+
+
+async def delete(
+    runtime: Runtime,
+    owner: Owner,
+    template_id: str,
+    keep: Keep | None = None,
+    revision: int | None = None,
+    *,
+    caller: Caller,
+) -> Template:
+    """The template as it was; documents made from it are unaffected."""
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> Template:
+        template = await get_at(tx, owner, template_id, revision)
+        await templates.delete(tx, template.id)
+        await tell(tx, "template.deleted", template, now)
+        act = Act("template.deleted", {"templateId": template.id, "mode": template.mode.value})
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, act)
+        if keep is not None:
+            await keep(tx, template)
+        return template
+
+    return await announced(runtime, write)
+
+
+async def use(
+    runtime: Runtime,
+    owner: Owner,
+    template_id: str,
+    actor: Actor,
+    origin: Origin,
+    wanted: Use,
+    keep: Keep | None = None,
+) -> Document:
+    """A draft made from the template (D1); its file was inspected when the template was created."""
+    await get(runtime, owner, template_id)
+    require_room(runtime)
+    await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> Document:
+        template = await templates.get_own(tx, owner.organisation_id, owner.mode, template_id)
+        document = drafted(template, wanted, actor, now)
+        created = await outcomes.add(tx, lifecycle.create(document, origin, now), runtime.vault, now)
+        if keep is not None:
+            await keep(tx, created)
+        return created
+
+    created = await runtime.db.write(write)
+    runtime.bell.ring()
+    return created
+
+
+def drafted(template: Template, wanted: Use, actor: Actor, now: Instant) -> Document:
+    return Document(
+        id=new_id("doc", now),
+        organisation_id=template.organisation_id,
+        mode=template.mode,
+        title=wanted.title or template.title,
+        file=template.file,
+        created_by=actor,
+        created_at=now,
+        updated_at=now,
+        recipients=wanted.recipients(template),
+        subject=(template.subject if wanted.subject is None else wanted.subject) or None,
+        message=(template.message if wanted.message is None else wanted.message) or None,
+        locale=wanted.locale,
+        expires_in_days=wanted.expires_in_days or template.expires_in_days,
+        reminders=replace(template.reminders, **wanted.reminders),
+        redirect_url=wanted.redirect_url,
+        external_id=wanted.external_id,
+        metadata=wanted.metadata or {},
+        template_id=template.id,
+    )
+
+
+async def get_at(tx: Transaction, owner: Owner, template_id: str, revision: int | None) -> Template:
+    """The template; `revision_mismatch` unless it has the `revision` that the caller has seen, if any."""
+    template = await templates.get_own(tx, owner.organisation_id, owner.mode, template_id)
+    if revision is not None and revision != template.revision:
+        raise Problem("revision_mismatch", "The template was changed meanwhile; read it again.")
+    return template
+
+
+async def tell(tx: Transaction, event_type: str, template: Template, now: Instant) -> None:
+    body = webhook.template_payload(event_type, now, new_id("evt", now), template)
+    await outcomes.announce(tx, body, template.organisation_id, template.mode, now)
+
+
+async def announced(runtime: Runtime, write: Callable[[Transaction], Awaitable[Template]]) -> Template:
+    template = await runtime.db.write(write)
+    runtime.bell.ring()
+    return template

@@ -1,0 +1,63 @@
+"""A PDF on its way in: inspected and normalised before the transaction, stored within it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from esign.actions.base.room import require_room
+from esign.core.document.document import FOREIGN, File
+from esign.core.instant import Instant
+from esign.core.polyglot import is_pure
+from esign.pdf.inspection import Limits
+from esign.pdf.worker.turn import Kind, Turn
+from esign.runtime import Runtime
+from esign.store.document import blobs
+from esign.store.engine.database import Transaction
+
+Source = Callable[[], Awaitable[bytes]]
+"""Reads an upload once everything that is refused before its content is has been asked (contract 3.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """The file as the document keeps it, and the contents it refers to with their hashes."""
+
+    file: File
+    contents: tuple[bytes, ...]
+    hashes: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all that is stored of it."""
+        return sum(map(len, dict(zip(self.hashes, self.contents, strict=True)).values()))
+
+    async def store(self, tx: Transaction, now: Instant) -> None:
+        for content, sha256 in zip(self.contents, self.hashes, strict=True):
+            await blobs.add(tx, content, now, sha256)
+
+
+async def inspect(runtime: Runtime, organisation_id: str, name: str, source: Source) -> Upload:
+    """Return a file that a worker has inspected and normalised.
+
+    Raises the file codes of contract 6, what the queue of the workers refuses with, and `unavailable` where the disk
+    has no room for another file.
+    """
+    require_room(runtime)
+    limits, content = runtime.config.limits, await source()
+    turn = Turn(Kind.UPLOAD, organisation_id)
+    inspection = await runtime.pdf.inspect(content, Limits(limits.file_mib * 2**20, limits.pages), turn=turn)
+    pure = await asyncio.to_thread(is_pure, content)
+    removed = inspection.removed if pure else (*inspection.removed, FOREIGN)
+    # What is also a web page or an archive is not kept: the file that is handed out is the one that was shown.
+    contents = (content if pure else inspection.prepared, inspection.prepared, *inspection.images)
+    hashes = await asyncio.to_thread(blobs.sha256_of, contents)
+    file = File(
+        name=name,
+        uploaded=hashes[0],
+        prepared=hashes[1],
+        pages=inspection.pages,
+        images=tuple(hashes[2:]),
+        repaired=inspection.repaired,
+        removed=removed,
+    )
+    return Upload(file, contents, tuple(hashes))

@@ -1,0 +1,1 @@
+"""What is mailed: from a queued job to a message, and what became of it."""

@@ -1,0 +1,190 @@
+"""Notices to those who look after an organisation: queued with their cause, written when they leave."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from esign.actions.base import logo_pictures
+from esign.actions.base.device import parts
+from esign.core.actor import Mode, Origin
+from esign.core.instant import DAY, Instant
+from esign.core.people.account import Organisation
+from esign.core.people.apikey import ApiKey
+from esign.core.people.caller import Caller
+from esign.core.people.member import Member, MemberRole, MemberStatus
+from esign.core.people.usage import Meter, Usage
+from esign.core.people.user import User
+from esign.core.urgency import urgency_of
+from esign.mail import notices as letters
+from esign.mail.message import Mailbox
+from esign.mail.sheet import Inline, Letter, Letterhead
+from esign.runtime import Runtime
+from esign.store.engine.database import Reader, Transaction
+from esign.store.people import accounts, members, usage
+from esign.store.queue import outbox
+from esign.store.queue.outbox import Job
+from esign.system.entropy import new_id
+from esign.system.vault import Vault
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One mail on its way to one reader; its phrases speak of the `facts`, its button leads to the `link`."""
+
+    organisation: Organisation
+    mode: Mode
+    to: Mailbox
+    letter: str
+    facts: Mapping[str, str | int]
+    link: str | None = None
+    logo: Inline | None = None
+
+
+async def queue(
+    runtime: Runtime,
+    tx: Transaction,
+    organisation_id: str,
+    mode: Mode,
+    letter: str,
+    key: str,
+    facts: Mapping[str, str | int],
+) -> None:
+    """One mail to each administrator; a second one of the same letter and `key` is none."""
+    organisation = await accounts.get_organisation(tx, organisation_id)
+    for reader_id, to in await administrators(tx, organisation):
+        notice = Notice(organisation, mode, to, letter, facts)
+        await queue_one(runtime, tx, notice, f"notice:{letter}:{key}:{reader_id}")
+
+
+async def queue_one(
+    runtime: Runtime, tx: Transaction, notice: Notice, name: str, *, metered: bool = True
+) -> None:
+    """Queue one mail to one reader, once under this name.
+
+    A mail that a stranger can cause is not `metered`: it must not use up what the organisation may send.
+    """
+    await enqueue(tx, runtime.vault, notice, name, runtime.clock.now(), metered=metered)
+
+
+async def enqueue(
+    tx: Transaction, vault: Vault, notice: Notice, name: str, now: Instant, *, metered: bool = True
+) -> None:
+    """Queue the same where there is no running program, as on the command line."""
+    body = {
+        "organisation": notice.organisation.id,
+        "mode": notice.mode.value,
+        "to": [notice.to.address, notice.to.name],
+        "letter": notice.letter,
+        "facts": dict(notice.facts),
+        "link": notice.link,
+    }
+    sealed = vault.encrypt("outbox", json.dumps(body).encode(), name.encode())
+    owner = (notice.organisation.id, notice.mode)
+    urgency = urgency_of(notice.letter)
+    count = await outbox.add(tx, "mail", name, now, body=sealed, owner=owner, urgency=urgency)
+    if metered:
+        await usage.add(tx, Meter(notice.organisation.id, notice.mode, now // DAY), Usage(emails=count))
+
+
+# ---------- about accounts ----------
+
+
+async def tell_user(
+    tx: Transaction, vault: Vault, user: User, organisation_id: str, letter: str, origin: Origin, now: Instant
+) -> None:
+    """Tell a person what was done to their own account, and from where."""
+    organisation = await accounts.get_organisation(tx, organisation_id)
+    facts: dict[str, str | int] = {
+        "account": user.email,
+        "organisation": organisation.name,
+        **told_of(origin),
+        "done_at": now,
+    }
+    notice = Notice(organisation, Mode.LIVE, Mailbox(user.email, user.name), letter, facts)
+    await enqueue(tx, vault, notice, f"account:{letter}:{new_id('ntc', now)}", now)
+
+
+def told_of(origin: Origin) -> dict[str, str | int]:
+    """Return the browser and the address of a request, as far as they are known, in words of every language."""
+    known = [part for part in parts(origin.user_agent) if part] if origin.user_agent else []
+    named = {"browser": ", ".join(known), "address": origin.ip}
+    return {name: text for name, text in named.items() if text}
+
+
+async def tell_user_at_home(
+    tx: Transaction, vault: Vault, user: User, letter: str, origin: Origin, now: Instant
+) -> None:
+    """The same in the name of the organisation that they joined first; nobody is told who is of none."""
+    own = await members.of_user(tx, user.id)
+    if own:
+        await tell_user(tx, vault, user, own[0].organisation_id, letter, origin, now)
+
+
+async def tell_owners_of_owner(
+    tx: Transaction, vault: Vault, member: Member, caller: Caller, now: Instant
+) -> None:
+    """Tell the owners that somebody is given their role; called before that is stored, so that they are not told."""
+    facts: dict[str, str | int] = {"member": member.name, "email": member.email}
+    await tell_owners(tx, vault, member.organisation_id, "owner_new", member.id, facts, caller, now)
+
+
+async def tell_owners_of_key(
+    tx: Transaction, vault: Vault, key: ApiKey, caller: Caller, now: Instant
+) -> None:
+    """Tell the owners of a new API key that may do what an administrator does."""
+    facts: dict[str, str | int] = {"api_key": key.name, "hint": key.hint}
+    await tell_owners(tx, vault, key.organisation_id, "admin_key", key.id, facts, caller, now)
+
+
+async def tell_owners(
+    tx: Transaction,
+    vault: Vault,
+    organisation_id: str,
+    letter: str,
+    about: str,
+    facts: Mapping[str, str | int],
+    caller: Caller,
+    now: Instant,
+) -> None:
+    organisation = await accounts.get_organisation(tx, organisation_id)
+    actor = caller.actor.name or caller.actor.id or "esign"
+    whole = {
+        "organisation": organisation.name,
+        "actor": actor,
+        **facts,
+        **told_of(caller.origin),
+        "done_at": now,
+    }
+    for owner in await members.administrators(tx, organisation_id):
+        if owner.role is MemberRole.OWNER and owner.status is MemberStatus.ACTIVE:
+            notice = Notice(organisation, Mode.LIVE, Mailbox(owner.email, owner.name), letter, whole)
+            await enqueue(tx, vault, notice, f"owners:{letter}:{about}:{owner.id}:{new_id('ntc', now)}", now)
+
+
+async def administrators(reader: Reader, organisation: Organisation) -> list[tuple[str, Mailbox]]:
+    """Owners and admins by id; where there are none, whoever gets the answers to mails, if anybody does."""
+    found = await members.administrators(reader, organisation.id)
+    if found:
+        return [(member.id, Mailbox(member.email, member.name)) for member in found]
+    return [(organisation.id, Mailbox(organisation.reply_to))] if organisation.reply_to else []
+
+
+async def read(runtime: Runtime, job: Job) -> Notice:
+    body = json.loads(runtime.vault.decrypt("outbox", job.body, job.key.encode()))
+    organisation = await accounts.get_organisation(runtime.db, body["organisation"])
+    mode, to = Mode(body["mode"]), Mailbox(*body["to"])
+    own = await logo_pictures.mailed(runtime.db, organisation)
+    return Notice(organisation, mode, to, body["letter"], body["facts"], body.get("link"), own)
+
+
+def write_letter(notice: Notice) -> Letter:
+    organisation = notice.organisation
+    head = Letterhead(
+        organisation=organisation.name,
+        colour=organisation.colour,
+        locale=organisation.locale,
+        time_zone=organisation.time_zone,
+        test=notice.mode is Mode.TEST,
+        logo=notice.logo,
+    )
+    return letters.notice(letters.Notice(head, notice.to.name, notice.letter, notice.facts, notice.link))

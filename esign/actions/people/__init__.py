@@ -1,0 +1,1 @@
+"""Organisations, members, sessions, invitations, API keys and settings."""

@@ -1,0 +1,64 @@
+"""The logo that an organisation shows on signing pages, in its mails and on certificate pages."""
+
+import hashlib
+from dataclasses import replace
+
+from esign.actions.base import audit_log
+from esign.actions.base.audit_log import Act
+from esign.actions.base.room import require_room
+from esign.core.actor import Owner
+from esign.core.errors import Problem
+from esign.core.people.account import Logo, Organisation
+from esign.core.people.caller import Caller
+from esign.pdf.worker.turn import Kind, Turn
+from esign.runtime import Runtime
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts, logos
+
+MOST = 2**20  # bytes of what is sent
+LARGE = "The logo is larger than 1 MB. Save it smaller and send that."
+UNREAD = "The picture cannot be read. Save it again, or choose another."
+
+
+async def put(runtime: Runtime, owner: Owner, image: bytes, *, caller: Caller) -> None:
+    """Shown from now on; raises `invalid_request` with a sentence where the picture is none that can be."""
+    require_room(runtime)
+    if len(image) > MOST:
+        raise Problem("invalid_request", LARGE)
+    try:
+        picture = await runtime.pdf.reencode(image, "logo", Turn(Kind.ACT, owner.organisation_id))
+    except Problem as problem:
+        if problem.code == "invalid_file":  # it brought a worker down
+            raise Problem("invalid_request", UNREAD) from problem
+        raise
+    logo = Logo(hashlib.sha256(picture.png).hexdigest(), picture.width, picture.height)
+
+    async def write(tx: Transaction) -> None:
+        organisation = await accounts.get_organisation(tx, owner.organisation_id)
+        await logos.save(tx, organisation.id, logo.sha256, picture.png)
+        await accounts.save_organisation(tx, replace(organisation, logo=logo))
+        await enter(runtime, tx, organisation, logo, caller)
+
+    await runtime.db.write(write)
+
+
+async def remove(runtime: Runtime, owner: Owner, *, caller: Caller) -> None:
+    """From now on the initials stand for the organisation; of what was sealed or mailed nothing changes."""
+
+    async def write(tx: Transaction) -> None:
+        organisation = await accounts.get_organisation(tx, owner.organisation_id)
+        await logos.delete(tx, organisation.id)
+        await accounts.save_organisation(tx, replace(organisation, logo=None))
+        await enter(runtime, tx, organisation, None, caller)
+
+    await runtime.db.write(write)
+
+
+async def enter(
+    runtime: Runtime, tx: Transaction, before: Organisation, logo: Logo | None, caller: Caller
+) -> None:
+    """Enter the change in the administrative log, by the hashes of the pictures."""
+    was, will = (one.sha256 if one else None for one in (before.logo, logo))
+    if was != will:
+        act = Act("settings.changed", {"changes": {"logo": {"from": was, "to": will}}})
+        await audit_log.log(tx, runtime.vault, before.id, caller, runtime.clock.now(), act)

@@ -1,0 +1,271 @@
+"""Members of an organisation: added, changed, removed; never left without an owner (contract 3.5).
+
+A member is `invited`, and mailed a link, until they have joined. Only an owner changes owners. What the caller may do
+is read in the transaction of the change: of two owners who demote each other at once, one was no owner any more.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from esign.actions.base import audit_log
+from esign.actions.base.audit_log import Act
+from esign.actions.base.transition import Keep
+from esign.actions.mail import notices, outbox
+from esign.actions.people import joining
+from esign.core.actor import Owner
+from esign.core.errors import Problem
+from esign.core.people.apikey import ApiKey
+from esign.core.people.caller import Caller
+from esign.core.people.member import (
+    BY_KEY,
+    Member,
+    MemberRole,
+    MemberStatus,
+    require_may_change,
+    require_owner_left,
+)
+from esign.core.people.user import Act as Permission
+from esign.core.people.user import Errand, is_raised, may
+from esign.runtime import Runtime
+from esign.store.engine.database import Transaction
+from esign.store.engine.paging import Place, page_of
+from esign.store.people import accounts, members, tickets
+from esign.store.queue import posted
+from esign.system.entropy import new_id
+
+
+async def find_page(
+    runtime: Runtime, owner: Owner, limit: int, after: Place | None
+) -> tuple[list[Member], Place | None]:
+    """A page of members, newest first, and where the next begins."""
+    found = await members.find(runtime.db, owner.organisation_id, limit + 1, after)
+    return page_of(found, limit)
+
+
+async def find_role(tx: Transaction, owner: Owner, caller: Caller) -> MemberRole:
+    """Return what the caller is towards the members now; raise `insufficient_scope` for who is nobody here any more.
+
+    An API key counts as `BY_KEY`, the command line and the program as an owner.
+    """
+    if caller.actor.kind != "member":
+        return BY_KEY if caller.actor.kind == "api_key" else MemberRole.OWNER
+    asking = await members.get(tx, caller.actor.id or "")
+    if asking is None or asking.organisation_id != owner.organisation_id:
+        raise Problem("insufficient_scope", "You are no member of this organisation any more.")
+    if not may(asking.role, Permission.SETTLE):
+        raise Problem("insufficient_scope", "Your role in this organisation does not allow this.")
+    return asking.role
+
+
+async def invite(
+    runtime: Runtime,
+    owner: Owner,
+    email: str,
+    name: str,
+    role: MemberRole,
+    keep: Keep | None = None,
+    *,
+    caller: Caller,
+) -> Member:
+    """A new member; raises `member_exists`. The owners are told where it is one of them."""
+    now = runtime.clock.now()
+    member = Member(
+        id=new_id("mem", now),
+        organisation_id=owner.organisation_id,
+        email=email,
+        name=name,
+        role=role,
+        status=MemberStatus.INVITED,
+        created_at=now,
+    )
+
+    async def write(tx: Transaction) -> None:
+        require_may_change(await find_role(tx, owner, caller), None, role)
+        if role is MemberRole.OWNER:
+            await notices.tell_owners_of_owner(tx, runtime.vault, member, caller, now)
+        await members.add(tx, member)
+        await joining.invite(runtime, tx, member, now)
+        entry = invitation(member)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+        if keep is not None:
+            await keep(tx, member)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+    return member
+
+
+def invitation(member: Member, *, again: bool = False, link_shown: bool = False) -> Act:
+    """Return the entry of an invitation, with whether the person who invites was shown its link."""
+    data = {"memberId": member.id, "role": member.role.value, "again": again, "linkShown": link_shown}
+    return Act("member.invited", data, {"name": member.name, "email": member.email})
+
+
+async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller: Caller) -> Member:
+    """A new link in place of the one that was mailed; raises `not_found` where they have joined.
+
+    Whoever holds the link joins as that member, so the link of an owner is for owners alone.
+    """
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> Member:
+        member = await members.get_own(tx, owner.organisation_id, member_id)
+        if member.status is not MemberStatus.INVITED:
+            raise Problem("not_found")
+        require_may_change(await find_role(tx, owner, caller), member.role, member.role)
+        await joining.invite(runtime, tx, member, now)
+        entry = invitation(member, again=True)
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+        return member
+
+    invited = await runtime.db.write(write)
+    runtime.bell.ring()
+    return invited
+
+
+async def issue_link(runtime: Runtime, owner: Owner, member_id: str, *, caller: Caller) -> tuple[Member, str]:
+    """The invitation link of a member for whoever invites, in place of one that was mailed.
+
+    Raises `not_found` where they have joined, and what `require_may_change` raises.
+    """
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> tuple[Member, str]:
+        member = await members.get_own(tx, owner.organisation_id, member_id)
+        require_may_change(await find_role(tx, owner, caller), member.role, None)
+        if member.status is not MemberStatus.INVITED:
+            raise Problem("not_found")
+        await audit_log.log(
+            tx,
+            runtime.vault,
+            owner.organisation_id,
+            caller,
+            now,
+            invitation(member, again=True, link_shown=True),
+        )
+        return member, await joining.hand_over(runtime, tx, member, now)
+
+    issued = await runtime.db.write(write)
+    runtime.bell.ring()
+    return issued
+
+
+async def find_mailed(runtime: Runtime, invited: list[Member]) -> dict[str, bool]:
+    """Whether a mail server took the newest invitation of each; without those whose mail still waits or is gone."""
+    newest = {member.id: await posted.find_invitation(runtime.db, member.id) for member in invited}
+    return {
+        id: mail.state == "done" and mail.reply not in (None, outbox.KEPT)
+        for id, mail in newest.items()
+        if mail is not None and mail.state != "pending"
+    }
+
+
+async def change(
+    runtime: Runtime,
+    owner: Owner,
+    member_id: str,
+    name: str | None,
+    role: MemberRole | None,
+    keep: Keep | None = None,
+    *,
+    caller: Caller,
+) -> Member:
+    """Another name or role, None leaving it; raises `last_owner`. The owners are told of a new one.
+
+    Who is invited and becomes more is mailed a new link, and the one before ends: somebody else may have been handed
+    it, and whoever holds the link joins as that member.
+    """
+
+    async def write(tx: Transaction) -> Member:
+        before = await members.get_own(tx, owner.organisation_id, member_id)
+        after = replace(before, name=name or before.name, role=role or before.role)
+        require_may_change(await find_role(tx, owner, caller), before.role, after.role)
+        require_owner_left(before, after.role, await members.count_owners(tx, before))
+        now = runtime.clock.now()
+        if after.role is MemberRole.OWNER and before.role is not MemberRole.OWNER:
+            await notices.tell_owners_of_owner(tx, runtime.vault, after, caller, now)
+        await members.save(tx, after)
+        if after != before:
+            await audit_log.log(
+                tx, runtime.vault, owner.organisation_id, caller, now, change_of(before, after)
+            )
+        if after.status is MemberStatus.INVITED and is_raised(before.role, after.role):
+            await joining.invite(runtime, tx, after, now)
+            entry = invitation(after, again=True)
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+        if keep is not None:
+            await keep(tx, after)
+        return after
+
+    changed = await runtime.db.write(write)
+    runtime.bell.ring()
+    return changed
+
+
+def change_of(before: Member, after: Member) -> Act:
+    """Return the entry of another role or name."""
+    data: dict[str, Any] = {"memberId": after.id}
+    detail: dict[str, Any] = {"name": after.name, "email": after.email}
+    if before.role is not after.role:
+        data["role"] = {"from": before.role.value, "to": after.role.value}
+    if before.name != after.name:
+        detail["name"] = {"from": before.name, "to": after.name}
+    return Act("member.changed", data, detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The id of a member who was removed, and the keys they made, which do nothing from now on."""
+
+    id: str
+    keys: tuple[ApiKey, ...]
+
+
+async def find_keys(runtime: Runtime, owner: Owner, member_id: str) -> list[ApiKey]:
+    """Return the active keys of both modes that the member made; raises `not_found`."""
+    member = await members.get_own(runtime.db, owner.organisation_id, member_id)
+    return await accounts.find_active_keys_of(runtime.db, member, runtime.clock.now())
+
+
+async def remove(
+    runtime: Runtime,
+    owner: Owner,
+    member_id: str,
+    keep: Keep | None = None,
+    *,
+    caller: Caller,
+    revoke_keys: bool = True,
+) -> Removal:
+    """Remove the member; their documents stay, their mailed invitation ends. Raises `last_owner`.
+
+    The keys they made are suspended, as they act with the role of their maker; `revoke_keys` also ends them for good.
+    """
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> Removal:
+        member = await members.get_own(tx, owner.organisation_id, member_id)
+        require_may_change(await find_role(tx, owner, caller), member.role, None)
+        require_owner_left(member, None, await members.count_owners(tx, member))
+        keys = await accounts.find_active_keys_of(tx, member, now)
+        for key in keys if revoke_keys else ():
+            await accounts.revoke_key(tx, key.id, now)
+            data = {**audit_log.about_key(key), "reason": "member removed"}
+            revoked = Act("api_key.revoked", data, {"name": key.name})
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, revoked)
+        await members.delete(tx, member_id)
+        await tickets.drop(tx, Errand.INVITATION, member_id)
+        removal = Removal(member_id, tuple(keys))
+        data = {
+            "memberId": member_id,
+            "role": member.role.value,
+            "revokedApiKeys": [key.id for key in keys if revoke_keys],
+        }
+        entry = Act("member.removed", data, {"name": member.name, "email": member.email})
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+        if keep is not None:
+            await keep(tx, removal)
+        return removal
+
+    removal = await runtime.db.write(write)
+    runtime.bell.ring()
+    return removal

@@ -1,0 +1,130 @@
+"""What an organisation has set for itself, and what the installation says where it has not (contract 3.5)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from esign.actions.base import audit_log, printing
+from esign.actions.base.audit_log import Act
+from esign.actions.base.transition import Keep
+from esign.config import Config
+from esign.core.actor import Owner
+from esign.core.document.embedding import is_plain
+from esign.core.errors import Detail, Problem
+from esign.core.people.account import COLOUR, Organisation, Reminders
+from esign.core.people.caller import Caller
+from esign.runtime import Runtime
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """As they count now: `organisation` with its gaps, and the two defaults of new documents without any."""
+
+    organisation: Organisation
+    expires_in_days: int
+    reminders: Reminders
+
+
+async def read(runtime: Runtime, owner: Owner) -> Settings:
+    return settings_of(runtime, await accounts.get_organisation(runtime.db, owner.organisation_id))
+
+
+def settings_of(runtime: Runtime, organisation: Organisation) -> Settings:
+    config = runtime.config
+    installed = Reminders(**config.reminders.model_dump())
+    own = organisation.reminders
+    return Settings(
+        organisation=organisation,
+        expires_in_days=organisation.expires_in_days or config.expiry.days,
+        reminders=replace(own, before_expiry_hours=installed.before_expiry_hours) if own else installed,
+    )
+
+
+async def change(
+    runtime: Runtime,
+    owner: Owner,
+    changes: Mapping[str, Any],
+    keep: Keep | None = None,
+    *,
+    caller: Caller,
+) -> Settings:
+    """`changes` by the names of `Organisation`; None is as the installation has it.
+
+    `reminders` are members of `Reminders`; what they leave out is as the installation has it.
+    """
+    config = runtime.config
+    cleared = {
+        "colour": COLOUR,
+        "locale": config.organisation.locale,
+        "time_zone": config.organisation.time_zone,
+        "embed_origins": (),
+    }
+    wanted: dict[str, Any] = {n: cleared.get(n) if value is None else value for n, value in changes.items()}
+    if wanted.get("reminders") is not None:
+        wanted["reminders"] = replace(Reminders(**config.reminders.model_dump()), **wanted["reminders"])
+    check_origins(config, wanted.get("embed_origins", ()))
+    if "name" in wanted:
+        await printing.check(runtime, {"/organisationName": wanted["name"]}, owner.organisation_id)
+
+    async def write(tx: Transaction) -> Settings:
+        before = await accounts.get_organisation(tx, owner.organisation_id)
+        after = settings_of(runtime, replace(before, **wanted))
+        await accounts.save_organisation(tx, after.organisation)
+        if (entry := change_of(before, after.organisation)) is not None:
+            now = runtime.clock.now()
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+        if keep is not None:
+            await keep(tx, after)
+        return after
+
+    changed = await runtime.db.write(write)
+    runtime.bell.ring()
+    return changed
+
+
+# What the API calls them, where that is something else; the log speaks its language.
+NAMES = {
+    "name": "organisationName",
+    "locale": "defaultLocale",
+    "time_zone": "timeZone",
+    "expires_in_days": "defaultExpiresInDays",
+    "reminders": "defaultReminders",
+    "colour": "brandColour",
+    "retain_completed_days": "retainCompletedDays",
+    "delete_closed_after_days": "deleteClosedAfterDays",
+    "max_key_lifetime_days": "maxKeyLifetimeDays",
+    "embed_origins": "embedOrigins",
+}
+
+
+def change_of(before: Organisation, after: Organisation) -> Act | None:
+    """Return the entry of what was set otherwise, each from what to what; None where nothing was."""
+    data = {
+        name: {"from": plain(getattr(before, member)), "to": plain(getattr(after, member))}
+        for member, name in NAMES.items()
+        if getattr(before, member) != getattr(after, member)
+    }
+    replies = {"from": before.reply_to, "to": after.reply_to}
+    detail = {"replyTo": replies} if before.reply_to != after.reply_to else None  # somebody's address
+    return Act("settings.changed", {"changes": data}, detail) if data or detail else None
+
+
+def plain(value: Any) -> Any:
+    """Return a setting as JSON has it."""
+    if isinstance(value, Reminders):
+        return asdict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def check_origins(config: Config, origins: Sequence[str]) -> None:
+    """Refuse plain http where people sign in earnest over a network."""
+    if config.is_loopback or config.server.environment == "test":
+        return
+    message = "An https:// origin; plain http is for installations on the same machine or for tests alone."
+    plain = [
+        Detail(f"/embedOrigins/{n}", message, "format") for n, one in enumerate(origins) if is_plain(one)
+    ]
+    if plain:
+        raise Problem("invalid_request", details=plain)

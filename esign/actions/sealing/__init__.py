@@ -1,0 +1,1 @@
+"""How a document that all have signed becomes its sealed file."""

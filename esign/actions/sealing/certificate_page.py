@@ -1,0 +1,211 @@
+"""The facts of the certificate page: from a document and its trail to the words of the page's templates."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from esign.actions.base.device import parts
+from esign.actions.base.drawing import ink_of
+from esign.core.actor import Mode
+from esign.core.credential import TEST_MARK
+from esign.core.document.audit import Entry
+from esign.core.document.challenge import Method
+from esign.core.document.document import FOREIGN, INVITED, Document, File, Ink, Recipient, RecipientStatus
+from esign.core.document.excerpt import Gap, excerpt
+from esign.core.document.link import Route
+from esign.core.document.state import lifecycle
+from esign.core.instant import Instant, to_datetime
+from esign.core.language import choose
+from esign.core.people.account import Organisation
+
+BY_LINK = ("recipient.viewed", "recipient.completed", "recipient.declined")
+ROUTES = frozenset(route.value for route in Route)
+
+Local = Callable[[Instant | None], str | None]
+
+
+def up_to_last_act(trail: list[Entry]) -> list[Entry]:
+    """The trail as it is printed: what the sealing itself adds comes after it in the chain."""
+    last = max(n for n, line in enumerate(trail, 1) if line.type == "recipient.completed")
+    return trail[:last]
+
+
+def facts(
+    base_url: str,
+    document: Document,
+    organisation: Organisation,
+    trail: list[Entry],
+    pictures: Mapping[str, bytes],
+    now: Instant,
+    logo: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The data of the page; times in the organisation's zone."""
+    zone = ZoneInfo(organisation.time_zone)
+
+    def local(at: Instant | None) -> str | None:
+        return None if at is None else to_datetime(at).astimezone(zone).isoformat()
+
+    names = {recipient.id: recipient.name for recipient in document.recipients}
+    return {
+        "schema": 1,
+        "paper": "a4",
+        "lang": choose(document.locale, organisation.locale).tag,
+        "mode": document.mode.value,
+        "time_zone": organisation.time_zone,
+        "organisation": {"name": organisation.name, "colour": organisation.colour, "logo": logo},
+        "verify": {
+            "url": f"{base_url}/verify/{document.id}",
+            "short": f"{base_url.partition('://')[2]}/verify",
+        },
+        "document": of_document(document, organisation, now, local),
+        "files": hashes_of(document.file),
+        "recipients": [of_recipient(recipient, pictures, trail, local) for recipient in document.recipients],
+        "audit": [of_line(line, local, names) for line in excerpt(trail)],
+        "chain": {"entries": len(trail), "head": trail[-1].hash.hex()},
+        **({"watermark": TEST_MARK} if document.mode is Mode.TEST else {}),
+    }
+
+
+def hashes_of(file: File) -> dict[str, str]:
+    """The hash of the upload, where that is what is kept, and of what the signers saw."""
+    as_uploaded = {} if FOREIGN in file.removed else {"uploaded_sha256": file.uploaded}
+    return {**as_uploaded, "prepared_sha256": file.prepared}
+
+
+def of_document(document: Document, organisation: Organisation, now: Instant, local: Local) -> dict[str, Any]:
+    """As it will be once sealed, at `now`."""
+    sender = document.created_by
+    return {
+        "id": document.id,
+        "title": document.title,
+        "lang": document.locale,
+        "file_name": document.file.name,
+        "status": "completed",
+        "pages": document.page_count,
+        "sender": {
+            "name": sender.name if sender.kind == "member" else organisation.name,
+            "email": sender.email or organisation.reply_to or "",
+        },
+        "sent_at": local(document.sent_at),
+        "closed_at": local(now),
+        "close_reason": None,
+    }
+
+
+def has_shown(recipient: Recipient, trail: list[Entry]) -> bool:
+    """Whether the recipient came by the link and showed whatever else was asked for."""
+    return any(
+        line.type == "recipient.authenticated"
+        and line.recipient_id == recipient.id
+        and line.data.get("result") == "passed"
+        for line in trail
+    )
+
+
+def status_word(recipient: Recipient) -> str:
+    """What the recipient did, or for somebody who gets a copy, what is done for them."""
+    if not recipient.acting and recipient.status is RecipientStatus.CREATED:
+        return "copied"
+    if recipient.status is RecipientStatus.COMPLETED:
+        return lifecycle.DONE[recipient.role]
+    if recipient.status is RecipientStatus.VIEWED and not recipient.acting:
+        return "viewed"
+    return "declined" if recipient.status is RecipientStatus.DECLINED else "waiting"
+
+
+def of_recipient(
+    recipient: Recipient, pictures: Mapping[str, bytes], trail: list[Entry], local: Local
+) -> dict[str, Any]:
+    shown = recipient.ink or next(
+        (f.value for f in recipient.fields if f.type == "signature" and isinstance(f.value, Ink)), None
+    )
+    status = status_word(recipient)
+    asked = recipient.role in INVITED or recipient.authentication != "link"
+    return {
+        "name": recipient.name,
+        "lang": recipient.locale,
+        "email": recipient.email,
+        "role": recipient.role.value,
+        "status": status,
+        "authentication": of_authentication(recipient, trail) if asked else None,
+        "ip": recipient.origin.ip,
+        "device": of_device(recipient.origin.user_agent),
+        "consent": recipient.consent.split(" ")[0] if recipient.consent else None,
+        "sent_at": local(recipient.sent_at),
+        "viewed_at": local(recipient.viewed_at),
+        **({f"{status}_at": local(recipient.completed_at)} if recipient.completed_at else {}),
+        "signature": ink_of(shown, pictures) if shown else None,
+    }
+
+
+def of_authentication(recipient: Recipient, trail: list[Entry]) -> dict[str, Any]:
+    """`links` are the ways in which the links came that were used, in the order of their first use; `code` that of the
+    code, None where none was entered. `handed`: the sender had a link too, so that one says less of who came by it.
+    """
+    shown, handed = has_shown(recipient, trail), was_handed(recipient, trail)
+    own = [line for line in trail if line.recipient_id == recipient.id]
+    entered = [line for line in own if line.type == "recipient.authenticated" and line.data.get("result")]
+    by_mail = recipient.authentication == Method.EMAIL_CODE and shown
+    return {
+        "method": recipient.authentication,
+        "result": "passed" if shown else "none",
+        "handed": handed,
+        "links": list(dict.fromkeys(named(line.data.get("link")) for line in own if line.type in BY_LINK)),
+        "code": named(entered[-1].data.get("code")) if by_mail else None,
+    }
+
+
+def named(route: object) -> str:
+    """A way in which a link or code came, as the labels call it; what an old trail does not say is not guessed."""
+    return route if isinstance(route, str) and route in ROUTES else "unknown"
+
+
+def was_handed(recipient: Recipient, trail: list[Entry]) -> bool:
+    return any(line.type == "link.issued" and line.recipient_id == recipient.id for line in trail)
+
+
+def of_device(user_agent: str | None) -> dict[str, str | None] | None:
+    """Its parts, put together in the page's language; never the raw text."""
+    if not user_agent:
+        return None
+    browser, system = parts(user_agent)
+    return {"browser": browser, "system": system}
+
+
+def of_line(line: Entry | Gap, local: Local, names: Mapping[str, str]) -> dict[str, Any]:
+    if isinstance(line, Gap):
+        return {"gap": {"first": line.first, "last": line.last}}
+    return of_entry(line, local, names)
+
+
+def of_entry(line: Entry, local: Local, names: Mapping[str, str]) -> dict[str, Any]:
+    personal = line.personal or {}
+    detail = personal.get("detail") or {}
+    name = (personal.get("actor") or {}).get("name")
+    whom = names.get(line.recipient_id or "") if line.recipient_id != line.actor_id else None
+    return {
+        "seq": line.seq,
+        "at": local(line.at),
+        "type": line.type,
+        "actor": {"kind": line.actor_kind, "name": name or line.actor_id},
+        "ip": personal.get("ip"),
+        **({"word": f"recipient.{line.data['act']}"} if "act" in line.data else {}),
+        **({"method": line.data["method"]} if "result" in line.data else {}),
+        **({name: named(line.data[name]) for name in ("link", "code") if name in line.data}),
+        **({"changed": changed} if (changed := of_file(line.data)) else {}),
+        "note": detail.get("email") or detail.get("reason") or whom,
+        **({"corrections": found} if (found := corrections(detail)) else {}),
+        "hash": line.hash.hex(),
+    }
+
+
+def corrections(detail: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the name and the address of a corrected recipient before and after, as far as they differ."""
+    old, new = detail.get("old") or {}, detail.get("new") or {}
+    parts = (part for part in ("name", "email") if part in new and part in old and new[part] != old[part])
+    return [{"old": old[part], "new": new[part]} for part in parts]
+
+
+def of_file(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What normalising did to the uploaded file."""
+    return {name: data[name] for name in ("repaired", "removed") if data.get(name)}

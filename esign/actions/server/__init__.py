@@ -1,0 +1,1 @@
+"""What those who run the server look after: health, checks, certificates, the clock."""

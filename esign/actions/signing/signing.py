@@ -1,0 +1,292 @@
+"""What a recipient does with the link from the mail: look, view, fill in and finish, or decline."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from esign.actions.base import printing
+from esign.actions.base.transition import transition
+from esign.actions.document import documents as acting
+from esign.actions.mail import relay
+from esign.actions.signing import inks
+from esign.core.actor import Origin
+from esign.core.document import challenge
+from esign.core.document import consent as wording
+from esign.core.document import link as own_link
+from esign.core.document.challenge import Method, Standing
+from esign.core.document.document import Document, Field, Ink, Recipient, RecipientStatus, Role, Status
+from esign.core.document.filename import name_of
+from esign.core.document.link import Route
+from esign.core.document.state import lifecycle, renewing
+from esign.core.document.state.outcome import Event, Outcome
+from esign.core.document.value import fill
+from esign.core.errors import Detail, Problem, UnknownLink
+from esign.core.instant import Instant, to_datetime
+from esign.core.language import LANGUAGES
+from esign.core.people.account import Organisation
+from esign.core.people.usage import Usage
+from esign.pdf.worker.turn import Kind, Turn
+from esign.runtime import Runtime
+from esign.store.document import blobs, challenges, documents, links, outcomes
+from esign.store.document.links import Link
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts, usage
+from esign.store.queue import events
+
+Act = Callable[[Document, Recipient, Instant], Outcome]
+
+STATES = {
+    Status.SEALING: "sealing",
+    Status.COMPLETED: "completed",
+    Status.DECLINED: "declined",
+    Status.EXPIRED: "expired",
+    Status.CANCELLED: "cancelled",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who comes by a link: its token, and the session of a browser that may have shown the code."""
+
+    token: str
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What one link shows; `state` is one of code, open, waiting, sealing, completed, declined, expired,
+    expired-asked, cancelled, unknown. An unknown link has no document, and never says whether there is one; one
+    in state code shows nothing of its document, not even how it stands, but the `standing` of its codes. For an
+    expired one a new link was `asked_at`, if ever. `mails` says whether mails leave now, so that the page may promise
+    one."""
+
+    state: str
+    document: Document | None = None
+    recipient: Recipient | None = None
+    organisation: Organisation | None = None
+    standing: Standing | None = None
+    asked_at: Instant | None = None
+    mails: bool = True
+
+
+UNKNOWN = Visit("unknown")
+
+
+async def visit(runtime: Runtime, visitor: Visitor) -> Visit:
+    """Look only: nothing changes but that a document whose time is over expires."""
+    link = await links.find(runtime.db, visitor.token, runtime.clock.now())
+    if link is None:
+        return UNKNOWN
+    document = await acting.up_to_date(runtime, await documents.get(runtime.db, link.document_id))
+    return await shown(runtime, document, link.recipient_id, visitor)
+
+
+async def shown(runtime: Runtime, document: Document, recipient_id: str, visitor: Visitor) -> Visit:
+    now = runtime.clock.now()
+    if own_link.has_ended(document, runtime.config.limits.link_days, now):
+        return UNKNOWN
+    recipient, standing = document.recipient(recipient_id), None
+    organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
+    state, method = state_of(document, recipient), recipient.authentication
+    proven = method == Method.LINK or await challenges.is_proven(
+        runtime.db, visitor.session, recipient_id, now
+    )
+    if not proven:  # in every state: also before their turn and after the end
+        state = "code"
+        standing = challenge.standing(method, await challenges.get(runtime.db, recipient_id), now)
+    asked_at = None
+    if state == "expired":
+        asked_at = await events.last(runtime.db, document.id, renewing.ASKED, recipient_id)
+        state = "expired-asked" if renewing.is_recent(asked_at, now) else state
+    mails = await relay.find_outage(runtime, document.mode, organisation.id) is None
+    return Visit(state, document, recipient, organisation, standing, asked_at, mails)
+
+
+def state_of(document: Document, recipient: Recipient) -> str:
+    """`waiting` both before one's turn and after one's part while others have theirs to do."""
+    return STATES.get(document.status) or ("open" if recipient.active else "waiting")
+
+
+async def find(runtime: Runtime, visitor: Visitor) -> Visit:
+    """The visit of a link that exists; `not_found` otherwise."""
+    seen = await visit(runtime, visitor)
+    if seen.document is None:
+        raise UnknownLink()
+    return seen
+
+
+async def find_proven(runtime: Runtime, visitor: Visitor) -> Visit:
+    """The visit of a link whose code, if it asks for one, was shown."""
+    seen = await find(runtime, visitor)
+    if seen.state == "code":
+        raise Problem("recipient_not_active", "Enter your code first.")
+    return seen
+
+
+async def opened(tx: Transaction, token: str, now: Instant) -> Document:
+    """The document of a link, read where it is changed: somebody may have been corrected since it was opened."""
+    document, _ = await find_opened(tx, token, now)
+    return document
+
+
+async def find_opened(tx: Transaction, token: str, now: Instant) -> tuple[Document, Link]:
+    """The same with the link itself."""
+    link = await links.find(tx, token, now)
+    if link is None:
+        raise UnknownLink()
+    return await documents.get(tx, link.document_id), link
+
+
+async def view(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
+    """The page was really looked at: a script said so, not a link scanner."""
+    return await act(
+        runtime, visitor, lambda document, person, now: lifecycle.view(document, person, origin, now)
+    )
+
+
+async def decline(runtime: Runtime, visitor: Visitor, reason: str | None, origin: Origin) -> Visit:
+    """Refuse, which ends the document for everybody."""
+    return await act(
+        runtime,
+        visitor,
+        lambda document, person, now: lifecycle.decline(document, person, reason, origin, now),
+    )
+
+
+async def act(runtime: Runtime, visitor: Visitor, decide: Act) -> Visit:
+    """One transition by the recipient of a link: `decide(document, recipient, now)` gives the outcome."""
+    seen = await find_proven(runtime, visitor)
+    assert seen.recipient is not None
+    recipient_id, now = seen.recipient.id, runtime.clock.now()
+
+    route: list[Route | None] = []
+
+    async def read(tx: Transaction) -> Document:
+        document, link = await find_opened(tx, visitor.token, now)
+        route.append(link.route(document.mode))
+        return document
+
+    def outcome(document: Document) -> Outcome:
+        return decide(document, replace(document.recipient(recipient_id), link=route[-1]), now)
+
+    document = await transition(runtime, read, outcome)
+    return await shown(runtime, document, recipient_id, visitor)
+
+
+async def complete(
+    runtime: Runtime, visitor: Visitor, answers: Mapping[str, Any], consent: str, origin: Origin
+) -> Visit:
+    """Finish: every answer is checked, all problems are told at once, and nothing is stored unless all fit.
+
+    `answers` maps field ids to JSON values; `consent` is the hash of the words that were shown.
+    """
+    seen = await find_proven(runtime, visitor)
+    document, person, organisation = seen.document, seen.recipient, seen.organisation
+    assert document is not None and person is not None and organisation is not None
+    now = runtime.clock.now()
+    lifecycle.require_open(document, now)
+    lifecycle.require_turn(document, person)
+    check_consent(consent, person.role)
+    given = await answered(runtime, document, person, organisation, answers)
+    agreed = f"{wording.VERSION} {consent}"
+
+    route: list[Route | None] = []
+
+    async def read(tx: Transaction) -> Document:
+        current, link = await find_opened(tx, visitor.token, now)
+        route.append(link.route(current.mode))
+        await given.store(tx, current, now)
+        return current
+
+    def outcome(current: Document) -> Outcome:
+        signer = replace(current.recipient(person.id), ink=given.ink, link=route[-1])
+        return lifecycle.complete(current, signer, given.fields, agreed, origin, now)
+
+    finished = await transition(runtime, read, outcome)
+    return await shown(runtime, finished, person.id, visitor)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A recipient's fields and signature as they are stored, and their pictures by SHA-256."""
+
+    fields: tuple[Field, ...]
+    ink: Ink | None
+    pictures: Mapping[str, bytes]
+
+    async def store(self, tx: Transaction, document: Document, now: Instant) -> None:
+        """Keep the pictures as long as the document."""
+        for sha256, content in self.pictures.items():
+            await blobs.add(tx, content, now, sha256)
+        await blobs.attach(tx, document.id, *self.pictures)
+        size = sum(map(len, self.pictures.values()))
+        await usage.add(tx, outcomes.meter(document, now), Usage(storage_bytes=size))
+
+
+async def answered(
+    runtime: Runtime,
+    document: Document,
+    person: Recipient,
+    organisation: Organisation,
+    answers: Mapping[str, Any],
+) -> Answered:
+    """Check every answer and tell all problems at once; `answers` maps field ids to JSON values."""
+    now = runtime.clock.now()
+    given, pictures = await inks.exchange(
+        runtime, person, answers, Turn(Kind.ACT, document.organisation_id, person.id)
+    )
+    fields, ink = fill(person, given, today_at(organisation, now), now)
+    await printing.check_answers(runtime, document, replace(person, fields=fields, ink=ink))
+    return Answered(fields, ink, pictures)
+
+
+def today_at(organisation: Organisation, now: Instant) -> date:
+    return to_datetime(now).astimezone(ZoneInfo(organisation.time_zone)).date()
+
+
+def check_consent(consent: str, role: Role) -> None:
+    """Refuse unless it is the hash of the words that are shown today in one of the languages; readers may switch."""
+    if consent not in {wording.sha256(tag, role) for tag in LANGUAGES}:
+        raise Problem(
+            "invalid_request",
+            "Please read the sentence you agree to once more.",
+            details=[Detail("/consent", "The words have changed; load the page again.", "reference")],
+        )
+
+
+async def original(runtime: Runtime, visitor: Visitor) -> tuple[str, bytes]:
+    """The file to read before signing: the pages as they will be sealed."""
+    seen = await find(runtime, visitor)
+    assert seen.document is not None
+    if not shows_pages(seen):
+        raise Problem("not_found")
+    return seen.document.file.name, await blobs.get(runtime.db, seen.document.file.prepared)
+
+
+def shows_pages(seen: Visit) -> bool:
+    """A closed document shows no pages, nor does one whose turn has not come."""
+    assert seen.recipient is not None
+    finished = seen.recipient.status is RecipientStatus.COMPLETED
+    return seen.state in ("open", "sealing", "completed") or (seen.state == "waiting" and finished)
+
+
+async def sealed(runtime: Runtime, visitor: Visitor, origin: Origin) -> tuple[str, bytes]:
+    """The sealed file; `document_not_completed` before there is one."""
+    seen = await find_proven(runtime, visitor)
+    document, person = seen.document, seen.recipient
+    assert document is not None and person is not None
+    if document.status is not Status.COMPLETED or document.seal is None:
+        raise Problem("document_not_completed", current_status=document.status)
+    content = await blobs.get(runtime.db, document.seal.sha256)
+    now = runtime.clock.now()
+    fact = Event(
+        "document.downloaded", now, lifecycle.actor_of(person), person.id, origin, data={"variant": "sealed"}
+    )
+
+    async def write(tx: Transaction) -> None:
+        await outcomes.enter(tx, document.id, fact, runtime.vault)
+
+    await runtime.db.write(write)
+    return name_of(document, "sealed"), content

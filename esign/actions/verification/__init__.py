@@ -1,0 +1,1 @@
+"""Checks of sealed files and of audit trails."""

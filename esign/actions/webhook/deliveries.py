@@ -1,0 +1,174 @@
+"""What a program asks of deliveries and events: look at them, try one again, send a test, make up for a gap."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from esign.actions.base.transition import Keep
+from esign.actions.webhook import delivering
+from esign.actions.webhook.webhooks import get, get_enabled
+from esign.core.actor import Owner
+from esign.core.errors import Problem
+from esign.core.instant import MINUTE, Instant
+from esign.core.webhook.delivery import DELAYS, Attempt, Delivery, DeliveryStatus
+from esign.core.webhook.webhook import Webhook, test_payload
+from esign.runtime import Runtime
+from esign.store.engine.database import Reader, Transaction
+from esign.store.engine.paging import Place, page_of
+from esign.store.queue import deliveries, events
+from esign.store.queue.events import Wanted
+from esign.system.entropy import new_id
+
+LEASE = MINUTE  # outlives any attempt
+ONCE = len(DELAYS) - 1  # attempts of the schedule that a test counts as made: the first is its last
+BATCH = 500
+
+
+async def find_page(
+    runtime: Runtime,
+    owner: Owner,
+    webhook_id: str,
+    limit: int,
+    after: Place | None,
+    status: DeliveryStatus | None,
+    event_type: str | None,
+) -> tuple[list[Delivery], Place | None]:
+    """A page of the deliveries to a webhook, newest first, and where the next begins."""
+    await get(runtime, owner, webhook_id)
+    found = await deliveries.find_page(runtime.db, webhook_id, limit + 1, after, status, event_type)
+    return page_of(found, limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """One delivery with all its attempts and what is posted."""
+
+    delivery: Delivery
+    attempts: list[Attempt]
+    body: bytes
+
+
+async def read(runtime: Runtime, owner: Owner, webhook_id: str, delivery_id: str) -> Log:
+    await get(runtime, owner, webhook_id)
+    delivery = await find(runtime.db, webhook_id, delivery_id)
+    body = await events.body(runtime.db, delivery.event_id)
+    if body is None:
+        raise Problem("not_found")
+    return Log(delivery, await deliveries.attempts(runtime.db, delivery.number), body)
+
+
+async def find(reader: Reader, webhook_id: str, delivery_id: str) -> Delivery:
+    found = await deliveries.get(reader, webhook_id, delivery_id)
+    if found is None:
+        raise Problem("not_found")
+    return found
+
+
+async def redeliver(
+    runtime: Runtime, owner: Owner, webhook_id: str, delivery_id: str, keep: Keep | None = None
+) -> Delivery:
+    """One attempt now, whatever the status; the delivery after it."""
+    webhook = await get_enabled(runtime.db, owner, webhook_id)
+    delivery = await find(runtime.db, webhook_id, delivery_id)
+    body = await events.body(runtime.db, delivery.event_id)
+    if body is None:
+        raise Problem("not_found")
+    attempt = await delivering.attempt(runtime, webhook, delivery.event_id, body)
+
+    async def write(tx: Transaction) -> Delivery:
+        await delivering.note(runtime, tx, [(delivery.number, attempt)], by_hand=True)
+        after = await find(tx, webhook_id, delivery_id)
+        if keep is not None:
+            await keep(tx, after)
+        return after
+
+    after = await runtime.db.write(write)
+    runtime.bell.ring()
+    return after
+
+
+async def test(runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | None = None) -> Delivery:
+    """Send `webhook.test` now and once, whatever the webhook subscribes to.
+
+    It is queued as under way: where the program ends meanwhile, the next start makes the attempt.
+    """
+    now = runtime.clock.now()
+    event_id = new_id("evt", now)
+
+    async def queue(tx: Transaction) -> tuple[Webhook, Delivery, bytes]:
+        webhook = await get_enabled(tx, owner, webhook_id)
+        event = test_payload(webhook, event_id, now)
+        body = await events.publish(tx, event, owner.organisation_id, None, now)
+        made = deliveries.a_delivery(
+            webhook_id, event_id, event["type"], now, boot=runtime.boot, tries=ONCE, lease=LEASE
+        )
+        await deliveries.add(tx, [made])
+        return webhook, await find(tx, webhook_id, made.id), body
+
+    webhook, delivery, body = await runtime.db.write(queue)
+    attempt = await delivering.attempt(runtime, webhook, event_id, body)
+
+    async def write(tx: Transaction) -> None:
+        await delivering.note(runtime, tx, [(delivery.number, attempt)])
+        if keep is not None:
+            await keep(tx, delivery)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+    return delivery
+
+
+async def recover(
+    runtime: Runtime, owner: Owner, webhook_id: str, since: Instant, until: Instant, keep: Keep | None = None
+) -> int:
+    """Queue every subscribed event of a period that was not delivered and does not wait; how many those are.
+
+    A few events at a time, missed or not, so that nobody waits; the answer is kept with the last of them.
+    """
+    wanted = Wanted(owner.organisation_id, owner.mode, since=since, before=until + 1)
+    queued = 0
+    more: Place | None = Place(since, "")
+    while more is not None:
+        queued, more = await runtime.db.write(
+            partial(requeue, runtime, owner, webhook_id, wanted, more, queued, keep)
+        )
+    runtime.bell.ring()
+    return queued
+
+
+async def requeue(
+    runtime: Runtime,
+    owner: Owner,
+    webhook_id: str,
+    wanted: Wanted,
+    after: Place,
+    so_far: int,
+    keep: Keep | None,
+    tx: Transaction,
+) -> tuple[int, Place | None]:
+    """How many are queued by now, and where to go on."""
+    webhook, now = await get_enabled(tx, owner, webhook_id), runtime.clock.now()
+    looked_at = await events.find_received(tx, wanted, webhook_id, BATCH, after)
+    made = [
+        deliveries.a_delivery(webhook_id, found.id, event_type, now)
+        for found, event_type, received in looked_at
+        if not received and webhook.subscribes(event_type)
+    ]
+    await deliveries.add(tx, made)
+    more = looked_at[-1][0] if len(looked_at) == BATCH else None
+    if more is None and keep is not None:
+        await keep(tx, so_far + len(made))
+    return so_far + len(made), more
+
+
+async def find_events(
+    runtime: Runtime, wanted: Wanted, limit: int, after: Place | None
+) -> tuple[list[bytes], Place | None]:
+    """A page of events as they are delivered, newest first, and where the next begins."""
+    found = await events.find_page(runtime.db, wanted, limit + 1, after)
+    page = found[:limit]
+    return [body for _, body in page], page[-1][0] if len(found) > limit else None
+
+
+async def read_event(runtime: Runtime, owner: Owner, event_id: str) -> bytes:
+    """The body as it is delivered."""
+    return await events.get_own(runtime.db, owner.organisation_id, owner.mode, event_id)

@@ -1,0 +1,223 @@
+"""Subscriptions: made, changed, given a new secret, deleted (contract 3.4)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from esign.actions.base import audit_log
+from esign.actions.base.audit_log import Act
+from esign.actions.base.transition import Keep
+from esign.core.actor import Mode, Owner
+from esign.core.errors import Detail, Problem
+from esign.core.instant import HOUR, Instant
+from esign.core.people.caller import Caller
+from esign.core.webhook import delivery as rules
+from esign.core.webhook.webhook import ALL_EVENTS, Webhook
+from esign.runtime import Runtime
+from esign.store.engine.database import Reader, Transaction
+from esign.store.engine.paging import Place, page_of
+from esign.store.queue import deliveries, webhooks
+from esign.system.entropy import new_id, new_webhook_secret
+
+
+async def create(
+    runtime: Runtime,
+    owner: Owner,
+    url: str,
+    names: tuple[str, ...],
+    description: str | None,
+    keep: Keep | None = None,
+    *,
+    caller: Caller,
+) -> tuple[Webhook, str]:
+    """A subscription and, once, its secret."""
+    check_names(names)
+    runtime.http.check(url, plain_allowed=owner.mode is Mode.TEST)
+    now, secret = runtime.clock.now(), new_webhook_secret()
+    webhook_id = new_id("wh", now)
+    webhook = Webhook(
+        id=webhook_id,
+        organisation_id=owner.organisation_id,
+        mode=owner.mode,
+        url=url,
+        events=names,
+        enabled=True,
+        secret=runtime.vault.encrypt("webhook", secret.encode(), webhook_id.encode()),
+        created_at=now,
+        updated_at=now,
+        description=description,
+    )
+
+    async def write(tx: Transaction) -> None:
+        limit = runtime.config.limits.webhooks
+        if len(await webhooks.find(tx, owner.organisation_id, owner.mode)) >= limit:
+            raise Problem("limit_reached", f"The organisation has {limit} webhooks; delete one first.")
+        await enter(runtime, tx, "webhook.created", webhook, caller, {"events": list(webhook.events)})
+        await webhooks.add(tx, webhook)
+        if keep is not None:
+            await keep(tx, (webhook, secret))
+
+    await runtime.db.write(write)
+    return webhook, secret
+
+
+async def enter(
+    runtime: Runtime, tx: Transaction, act: str, webhook: Webhook, caller: Caller, data: Mapping[str, Any]
+) -> None:
+    """Enter what became of a webhook in the administrative log; its address may hold a secret, so it is personal."""
+    about = {"webhookId": webhook.id, "mode": webhook.mode.value, **data}
+    entry = Act(act, about, {"url": webhook.url})
+    now = runtime.clock.now()
+    await audit_log.log(tx, runtime.vault, webhook.organisation_id, caller, now, entry)
+
+
+def check_names(names: tuple[str, ...]) -> None:
+    """Raise `unknown_event` naming each name that is none."""
+    if "*" in names and names != ("*",):
+        raise Problem("unknown_event", details=[Detail("/events", "“*” stands alone.", "enum")])
+    unknown = [
+        Detail(f"/events/{n}", f"There is no event “{name}”.", "enum")
+        for n, name in enumerate(names)
+        if name != "*" and name not in ALL_EVENTS
+    ]
+    if unknown:
+        raise Problem("unknown_event", details=unknown)
+
+
+def secret_of(runtime: Runtime, webhook: Webhook) -> str:
+    """What signs for it now."""
+    return runtime.vault.decrypt("webhook", webhook.secret, webhook.id.encode()).decode()
+
+
+async def find_page(
+    runtime: Runtime, owner: Owner, limit: int, after: Place | None
+) -> tuple[list[Webhook], Place | None]:
+    """A page of webhooks, newest first, and where the next begins."""
+    found = await webhooks.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after)
+    return page_of(found, limit)
+
+
+async def get(runtime: Runtime, owner: Owner, webhook_id: str) -> Webhook:
+    return await webhooks.get_own(runtime.db, owner.organisation_id, owner.mode, webhook_id)
+
+
+async def get_enabled(reader: Reader, owner: Owner, webhook_id: str) -> Webhook:
+    """Raises `webhook_disabled` for one that is sent nothing."""
+    webhook = await webhooks.get_own(reader, owner.organisation_id, owner.mode, webhook_id)
+    if not webhook.enabled:
+        raise Problem("webhook_disabled")
+    return webhook
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a caller wants changed: `members` as they are named in a Webhook; `enabled` None leaves it.
+
+    `since`: when the webhook that the caller decided about was changed last.
+    """
+
+    members: Mapping[str, Any]
+    enabled: bool | None = None
+    since: Instant | None = None
+
+
+async def change(
+    runtime: Runtime,
+    owner: Owner,
+    webhook_id: str,
+    changes: Changes,
+    keep: Keep | None = None,
+    *,
+    caller: Caller,
+) -> Webhook:
+    """The webhook after it; enabling forgives what failed, disabling gives up what waits."""
+    if "events" in changes.members:
+        check_names(changes.members["events"])
+    if "url" in changes.members:
+        runtime.http.check(changes.members["url"], plain_allowed=owner.mode is Mode.TEST)
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> Webhook:
+        before = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
+        if changes.since not in (None, before.updated_at):
+            raise Problem("revision_mismatch", "Somebody changed the webhook meanwhile. Look at it again.")
+        webhook = replace(before, **changes.members)
+        if changes.enabled:
+            webhook = rules.switched_on(webhook)
+        elif changes.enabled is False:
+            webhook = rules.switched_off(webhook, "manual", now)
+            await deliveries.give_up(tx, webhook_id, now, "the webhook was switched off")
+        if webhook != before:
+            members = ("url", "events", "description", "enabled")
+            named = [name for name in members if getattr(before, name) != getattr(webhook, name)]
+            webhook = replace(webhook, updated_at=now)
+            await webhooks.save(tx, [webhook])
+            data = {"members": named, "events": list(webhook.events), "enabled": webhook.enabled}
+            await enter(runtime, tx, "webhook.changed", webhook, caller, data)
+        if keep is not None:
+            await keep(tx, webhook)
+        return webhook
+
+    webhook = await runtime.db.write(write)
+    runtime.bell.ring()  # what is claimed ahead goes where it goes now, or nowhere
+    return webhook
+
+
+async def delete(
+    runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | None = None, *, caller: Caller
+) -> str:
+    """Gone with its pending deliveries."""
+
+    async def write(tx: Transaction) -> None:
+        webhook = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
+        await webhooks.delete(tx, owner.organisation_id, owner.mode, webhook_id)
+        await deliveries.drop(tx, webhook_id)
+        await enter(runtime, tx, "webhook.deleted", webhook, caller, {})
+        if keep is not None:
+            await keep(tx, webhook_id)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+    return webhook_id
+
+
+@dataclass(frozen=True, slots=True)
+class Rotated:
+    """The new secret, shown this once; the previous one signs beside it until then."""
+
+    id: str
+    secret: str
+    until: Instant
+
+
+async def rotate(
+    runtime: Runtime,
+    owner: Owner,
+    webhook_id: str,
+    hours: int,
+    keep: Keep | None = None,
+    *,
+    caller: Caller,
+) -> Rotated:
+    """A new secret; with 0 hours no other is alive from now on, whatever was before."""
+    now, secret = runtime.clock.now(), new_webhook_secret()
+    until = now + hours * HOUR
+
+    async def write(tx: Transaction) -> None:
+        before = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
+        if hours and before.rotating(now):
+            raise Problem("rotation_in_progress")
+        webhook = replace(
+            before,
+            secret=runtime.vault.encrypt("webhook", secret.encode(), webhook_id.encode()),
+            previous_secret=before.secret if hours else None,
+            previous_until=until if hours else None,
+            updated_at=now,
+        )
+        await webhooks.save(tx, [webhook])
+        await enter(runtime, tx, "webhook.secret_rotated", webhook, caller, {"graceHours": hours})
+        if keep is not None:
+            await keep(tx, Rotated(webhook_id, secret, until))
+
+    await runtime.db.write(write)
+    return Rotated(webhook_id, secret, until)

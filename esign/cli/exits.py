@@ -1,0 +1,109 @@
+"""How a command ends: 0 done, 1 failed or "no", 2 usage, configuration or unreadable input,
+3 another server on the same data, 4 another schema than this program's, 65 a damaged or foreign
+database, 70 storage failed. Only after 70 a restart can help.
+"""
+
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any, NoReturn
+
+import click
+
+FAILED, USAGE, SERVED, NEWER, DAMAGED, STORAGE = 1, 2, 3, 4, 65, 70
+
+
+def stop(code: int, message: str) -> NoReturn:
+    """End with a sentence on stderr that names the cause and the remedy."""
+    click.echo(f"esign: {message}", err=True)
+    sys.exit(code)
+
+
+def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
+    """Run to the end; what can go wrong outside the program becomes a sentence and an exit code."""
+    import sqlite3
+
+    import uvloop
+
+    from esign.authority import AuthorityError
+    from esign.config import ConfigError
+    from esign.core.errors import Problem
+    from esign.store.engine.failures import LOCKED, DatabaseMoved, StorageFailed, result_code
+    from esign.store.engine.folder import UnusableFolder
+    from esign.store.engine.inspection import DamagedDatabase
+    from esign.store.engine.locks import AlreadyServed, Locked
+    from esign.store.engine.migrate import ForeignDatabase, NewerSchema, UnfitSchema
+    from esign.system.descriptors import TooFew
+    from esign.system.vault import Damaged, UnusableKey
+
+    try:
+        code = uvloop.run(work())
+    except AlreadyServed as error:
+        stop(SERVED, f"{error}; stop it first, or set another storage.data_dir")
+    except NewerSchema as error:
+        stop(NEWER, f"{error}; install the newer version of esign again")
+    except UnfitSchema as error:
+        stop(
+            NEWER, f"{error}; nothing of it was written; run the version of esign that this database is from"
+        )
+    except Locked as error:
+        stop(STORAGE, f"{error}; end it, or wait for its end")
+    except DatabaseMoved as error:
+        stop(STORAGE, str(error))
+    except (StorageFailed, sqlite3.OperationalError) as error:
+        if result_code(error) in LOCKED:
+            stop(STORAGE, "another program holds a lock on the database; end it, or wait for its end")
+        stop(STORAGE, f"the database cannot be written: {error}; check the disk and its free space")
+    except DamagedDatabase as error:
+        stop(DAMAGED, str(error))
+    except (ForeignDatabase, sqlite3.DatabaseError) as error:
+        if result_code(error) == sqlite3.SQLITE_CORRUPT:
+            stop(DAMAGED, f"the database is damaged: {error}; put esign.db back from a backup")
+        if result_code(error) == sqlite3.SQLITE_NOTADB:
+            stop(
+                DAMAGED,
+                "esign.db is not a database, or its beginning is damaged; put it back from a backup,"
+                " or set storage.data_dir to the folder of an esign database",
+            )
+        stop(DAMAGED, f"{error}; set storage.data_dir to the folder of an esign database")
+    except (ConfigError, TooFew, UnusableFolder, UnusableKey, AuthorityError) as error:
+        stop(STORAGE if is_full(error.__context__) else USAGE, str(error))
+    except Damaged as error:
+        stop(USAGE, f"{error}; put app.key back from a backup")
+    except Problem as problem:
+        if problem.code == "unavailable":
+            stop(
+                STORAGE,
+                "the database takes no writes; check the disk and its free space,"
+                " and whether another program holds a lock on the database",
+            )
+        remedy = "; set organisation.plan" if problem.code == "plan_required" else ""
+        stop(FAILED, problem.message.rstrip(".") + remedy)
+    except OSError as error:
+        stop(*refusal(error))
+    except KeyboardInterrupt:
+        sys.exit(0)
+    sys.exit(code or 0)
+
+
+def refusal(error: OSError) -> tuple[int, str]:
+    """Exit code and sentence for what the system refused."""
+    import errno
+
+    said = error.strerror or str(error)
+    if is_full(error):
+        return STORAGE, f"{error.filename or 'a file'} cannot be written: {said}; check the disk"
+    remedies = {
+        errno.EADDRINUSE: "; set server.port to a free one",
+        errno.EADDRNOTAVAIL: "; set server.host to an address of this machine",
+    }
+    if error.filename is None:
+        return FAILED, said + remedies.get(error.errno or 0, "")
+    return USAGE, f"{error.filename}: {said}; esign must be able to read and write it"
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Whether the disk has no room, or takes no writes at all."""
+    import errno
+
+    refused = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+    return isinstance(error, OSError) and error.errno in refused

@@ -1,0 +1,174 @@
+"""The audit trail of a document, or of an organisation: a hash chain whose personal half can be erased (contract 3.2).
+
+hash = SHA-256(prevHash ‖ JCS(public) ‖ personalHash), personalHash = SHA-256(salt ‖ JCS(personal)),
+JCS = RFC 8785. The trail of an organisation is its administrative log: `document_id` is the organisation's id then, and
+the public half has it as `organisationId`.
+
+Erasing nulls `personal` and `salt` and keeps `personal_hash`, so the chain still verifies.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import rfc8785
+
+from esign.core.document.state.outcome import Event
+from esign.core.instant import Instant, rfc3339
+
+START = bytes(32)
+LATE = "late\n"
+ERASED = "audit.erased"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the trail; hashes are raw bytes. In an administrative log `document_id` is the organisation's id."""
+
+    document_id: str
+    seq: int
+    at: Instant
+    type: str
+    actor_kind: str
+    actor_id: str | None
+    recipient_id: str | None
+    data: Mapping[str, Any]
+    personal: Mapping[str, Any] | None
+    salt: bytes | None
+    personal_hash: bytes
+    prev_hash: bytes
+    hash: bytes
+
+
+def entry(event: Event, document_id: str, seq: int, prev_hash: bytes, salt: bytes) -> Entry:
+    """The next line after the one whose hash is `prev_hash`; `salt` is 16 random bytes."""
+    personal: dict[str, Any] = {
+        "actor": {"name": event.actor.name, "email": event.actor.email},
+        "ip": event.origin.ip,
+        "userAgent": event.origin.user_agent,
+        "detail": dict(event.detail) if event.detail is not None else None,
+    }
+    unchained = Entry(
+        document_id,
+        seq,
+        event.at,
+        event.type,
+        event.actor.kind,
+        event.actor.id,
+        event.recipient_id,
+        event.data,
+        personal,
+        salt,
+        hash_personal(salt, personal),
+        prev_hash,
+        b"",
+    )
+    return replace(unchained, hash=chained(unchained))
+
+
+def hash_personal(salt: bytes, personal: Mapping[str, Any]) -> bytes:
+    """What stands for the personal half in the chain, and stays when that half is erased."""
+    return hashlib.sha256(salt + rfc8785.dumps(dict(personal))).digest()
+
+
+def chained(line: Entry) -> bytes:
+    """The hash this line must have."""
+    public: dict[str, Any] = {
+        "seq": line.seq,
+        "at": rfc3339(line.at),
+        "type": line.type,
+        subject_name(line.document_id): line.document_id,
+        "actor": {"kind": line.actor_kind, "id": line.actor_id},
+        "recipientId": line.recipient_id,
+        "data": dict(line.data),
+    }
+    return hashlib.sha256(line.prev_hash + rfc8785.dumps(public) + line.personal_hash).digest()
+
+
+def subject_name(subject: str) -> str:
+    """Return what the public half calls the id of what the trail is about."""
+    return "organisationId" if is_organisation(subject) else "documentId"
+
+
+def is_organisation(subject: str) -> bool:
+    return subject.startswith("org_")
+
+
+def is_own_personal(line: Entry) -> bool:
+    """Whether the personal half is the one that was hashed, or was erased together with its salt."""
+    if line.salt is None or line.personal is None:
+        return line.salt is None and line.personal is None
+    return hash_personal(line.salt, line.personal) == line.personal_hash
+
+
+def fault(line: Entry, seq: int, previous: bytes) -> str | None:
+    """What keeps this line from being number `seq` after the hash `previous`."""
+    if line.seq != seq:
+        return f"entry {seq} is missing" if line.seq > seq else f"there is another entry {line.seq}"
+    if line.prev_hash != previous:
+        return "it does not follow from the entry before it"
+    try:
+        own, personal = chained(line), is_own_personal(line)
+    except (ValueError, OverflowError, RecursionError):  # a time out of this world, a number beyond JSON's
+        return "it cannot have been written like this"
+    if own != line.hash:
+        return "its hash is not the one of what it says"
+    return None if personal else "what is personal in it is not what was written"
+
+
+@dataclass(slots=True)
+class Chain:
+    """A trail as it is read line by line: how far it goes, its head, and the first thing that is wrong with it."""
+
+    document_id: str
+    entries: int = 0
+    head: bytes = START
+    broken: str | None = None
+    last_type: str = ""
+    erased: bool = False
+    late: bool = False  # its end is vouched for only since an upgrade
+    unannounced: set[int] = field(default_factory=set)
+
+    def follow(self, seq: int, line: Entry | None) -> None:
+        """Take the next line, None where it cannot be read; after the first fault nothing more is looked at."""
+        if self.broken:
+            return
+        expected = self.entries + 1
+        wrong = "it cannot be read" if line is None else fault(line, expected, self.head)
+        if wrong or line is None:
+            self.broken = f"entry {seq}{f' ({line.type})' if line else ''}: {wrong}"
+            return
+        self.entries, self.head, self.last_type = expected, line.hash, line.type
+        self.erased = self.erased or line.personal is None
+        if line.personal is None:
+            self.unannounced.add(seq)
+        if line.type == ERASED:
+            self.unannounced.difference_update(line.data.get("entries", ()))
+
+    def end(self) -> None:
+        """What only the whole trail shows: personal data goes with the document and not before (D12).
+
+        From an administrative log it goes entry by entry, and a later entry names the numbers.
+        """
+        if is_organisation(self.document_id):
+            if not self.broken and self.unannounced:
+                number = min(self.unannounced)
+                self.broken = f"entry {number}: what is personal was erased, and no later entry says so"
+        elif not self.broken and self.erased and self.last_type != "document.deleted":
+            self.broken = "what is personal was erased, although the document was not deleted"
+
+
+def is_intact(trail: Iterable[Entry]) -> bool:
+    """Whether every line carries the hash of the one before it and of its own words."""
+    previous = START
+    for seq, line in enumerate(trail, 1):
+        if fault(line, seq, previous):
+            return False
+        previous = line.hash
+    return True
+
+
+def spoken_for(document_id: str, seq: int, head: bytes, late: bool = False) -> bytes:
+    """Return what the mac of a head is made of; that of a `late` one differs, so that it cannot pass for another."""
+    return f"{document_id}\n{seq}\n{LATE if late else ''}".encode() + head

@@ -1,0 +1,92 @@
+"""An audit trail as a file of its own, in the members of the API: it lies in sealed files and recomputes by itself."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from esign.core.document.audit import Chain, Entry
+from esign.core.instant import parse, rfc3339
+
+NAME = "audit.json"
+
+
+def write(document_id: str, trail: Sequence[Entry]) -> bytes:
+    """All of it, with what was hashed of persons: their salts are what the chain is recomputed with."""
+    whole = {
+        "documentId": document_id,
+        "entries": len(trail),
+        "head": trail[-1].hash.hex(),
+        "data": [told(line) for line in trail],
+    }
+    return json.dumps(whole, ensure_ascii=False, indent=1).encode()
+
+
+def told(line: Entry) -> dict[str, Any]:
+    """An entry as contract 3.2 shows it."""
+    personal = line.personal or {}
+    actor = personal.get("actor") or {}
+    return {
+        "seq": line.seq,
+        "at": rfc3339(line.at),
+        "type": line.type,
+        "actor": {
+            "kind": line.actor_kind,
+            "id": line.actor_id,
+            "name": actor.get("name"),
+            "email": actor.get("email"),
+        },
+        "recipientId": line.recipient_id,
+        "ip": personal.get("ip"),
+        "userAgent": personal.get("userAgent"),
+        "data": dict(line.data),
+        "detail": personal.get("detail"),
+        "salt": line.salt.hex() if line.salt else None,
+        "personalHash": line.personal_hash.hex(),
+        "prevHash": line.prev_hash.hex(),
+        "hash": line.hash.hex(),
+    }
+
+
+def recompute(content: bytes) -> Chain:
+    """Where the chain in such a file leads, and the first thing that is wrong with it."""
+    try:
+        whole = json.loads(content)
+        document_id, lines = whole["documentId"], whole["data"]
+        if not isinstance(document_id, str) or not isinstance(lines, list):
+            raise TypeError
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return Chain("", broken="it is not an audit trail")
+    chain = Chain(document_id)
+    for seq, line in enumerate(lines, 1):
+        chain.follow(seq, _entry(document_id, line))
+    chain.end()
+    return chain
+
+
+def _entry(document_id: str, line: Any) -> Entry | None:
+    """None for what is no entry."""
+    try:
+        actor, data, salt = line["actor"], line["data"], line["salt"]
+        personal = {
+            "actor": {"name": actor["name"], "email": actor["email"]},
+            "ip": line["ip"],
+            "userAgent": line["userAgent"],
+            "detail": line["detail"],
+        }
+        return Entry(
+            document_id=document_id,
+            seq=line["seq"],
+            at=parse(line["at"]),
+            type=line["type"],
+            actor_kind=actor["kind"],
+            actor_id=actor["id"],
+            recipient_id=line["recipientId"],
+            data={**data},
+            personal=personal if salt is not None else None,
+            salt=bytes.fromhex(salt) if salt is not None else None,
+            personal_hash=bytes.fromhex(line["personalHash"]),
+            prev_hash=bytes.fromhex(line["prevHash"]),
+            hash=bytes.fromhex(line["hash"]),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,147 @@
+"""What a recipient agrees to before signing or approving: the words of each language, their version, their hash.
+
+The words are evidence: change them only together with `VERSION`.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from esign.core.document.document import Role
+from esign.core.language import apart, choose
+
+VERSION = "2026-11"
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """`agreement` stands beside the box to tick, `disclosure` above it; `{…}` is filled in."""
+
+    agreement: str
+    disclosure: str
+
+
+WORDINGS: Mapping[str, Wording] = {
+    "en": Wording(
+        "I agree to sign “{title}” electronically.",
+        "Your name, your email address, the time and your network address are recorded with the signature. "
+        "You can ask {organisation} for a paper copy.",
+    ),
+    "ar": Wording(
+        "أوافق على توقيع «{title}» إلكترونيًا.",
+        "يُسجَّل مع التوقيع اسمكم وعنوان بريدكم الإلكتروني والوقت وعنوان شبكتكم. يمكنكم أن تطلبوا "
+        "نسخة ورقية من {organisation}.",
+    ),
+    "de": Wording(
+        "Ich stimme zu, „{title}“ elektronisch zu unterschreiben.",
+        "Ihr Name, Ihre E-Mail-Adresse, die Zeit und Ihre Netzwerkadresse werden mit der Unterschrift "
+        "aufgezeichnet. Sie können {organisation} um eine Kopie auf Papier bitten.",
+    ),
+    "es": Wording(
+        "Acepto firmar «{title}» de forma electrónica.",
+        "Con la firma se registran su nombre, su dirección de correo electrónico, la hora y su "
+        "dirección de red. Puede pedir a {organisation} una copia en papel.",
+    ),
+    "fr": Wording(
+        "J’accepte de signer « {title} » par voie électronique.",
+        "Votre nom, votre adresse e-mail, l’heure et votre adresse réseau sont enregistrés avec la "
+        "signature. Vous pouvez demander une copie papier à {organisation}.",
+    ),
+    "it": Wording(
+        "Accetto di firmare «{title}» in forma elettronica.",
+        "Con la firma vengono registrati il Suo nome, il Suo indirizzo email, l’ora e il Suo "
+        "indirizzo di rete. Può chiedere una copia cartacea a {organisation}.",
+    ),
+    "ja": Wording(
+        "「{title}」に電子的に署名することに同意します。",
+        "お名前、メールアドレス、時刻、ネットワークアドレスが署名とともに記録されます。紙の控えは{organisation}に請求できます。",
+    ),
+    "nl": Wording(
+        "Ik ga ermee akkoord “{title}” elektronisch te ondertekenen.",
+        "Uw naam, uw e-mailadres, de tijd en uw netwerkadres worden bij de handtekening vastgelegd. U "
+        "kunt {organisation} om een kopie op papier vragen.",
+    ),
+    "pl": Wording(
+        "Wyrażam zgodę na podpisanie „{title}” w formie elektronicznej.",
+        "Wraz z podpisem zapisywane są: imię i nazwisko, adres e-mail, czas oraz adres sieciowy. O "
+        "kopię papierową można poprosić: {organisation}.",
+    ),
+    "pt": Wording(
+        "Aceito assinar «{title}» por via eletrónica.",
+        "O seu nome, o seu endereço de e-mail, a hora e o seu endereço de rede são registados com a "
+        "assinatura. Pode pedir uma cópia em papel a {organisation}.",
+    ),
+}
+
+
+APPROVALS: Mapping[str, Wording] = {
+    "en": Wording(
+        "I have read “{title}” and approve it.",
+        "Your name, your email address, the time and your network address are recorded with the approval.",
+    ),
+    "ar": Wording(
+        "لقد قرأت «{title}» وأعتمده.",
+        "يُسجَّل مع الاعتماد اسمكم وعنوان بريدكم الإلكتروني والوقت وعنوان شبكتكم.",
+    ),
+    "de": Wording(
+        "Ich habe „{title}“ gelesen und genehmige es.",
+        "Ihr Name, Ihre E-Mail-Adresse, die Zeit und Ihre Netzwerkadresse werden mit der Genehmigung "
+        "aufgezeichnet.",
+    ),
+    "es": Wording(
+        "He leído «{title}» y lo apruebo.",
+        "Con la aprobación se registran su nombre, su dirección de correo electrónico, la hora y su "
+        "dirección de red.",
+    ),
+    "fr": Wording(
+        "J’ai lu « {title} » et je l’approuve.",
+        "Votre nom, votre adresse e-mail, l’heure et votre adresse réseau sont enregistrés avec "
+        "l’approbation.",
+    ),
+    "it": Wording(
+        "Ho letto «{title}» e lo approvo.",
+        "Con l’approvazione vengono registrati il Suo nome, il Suo indirizzo email, l’ora e il Suo "
+        "indirizzo di rete.",
+    ),
+    "ja": Wording(
+        "「{title}」を読み、承認します。",
+        "お名前、メールアドレス、時刻、ネットワークアドレスが承認とともに記録されます。",
+    ),
+    "nl": Wording(
+        "Ik heb “{title}” gelezen en keur het goed.",
+        "Uw naam, uw e-mailadres, de tijd en uw netwerkadres worden bij de goedkeuring vastgelegd.",
+    ),
+    "pl": Wording(
+        "Znam treść „{title}” i zatwierdzam ją.",
+        "Wraz z zatwierdzeniem zapisywane są: imię i nazwisko, adres e-mail, czas oraz adres sieciowy.",
+    ),
+    "pt": Wording(
+        "Li «{title}» e aprovo.",
+        "O seu nome, o seu endereço de e-mail, a hora e o seu endereço de rede são registados com a "
+        "aprovação.",
+    ),
+}
+
+
+def text(locale: str, title: str, role: Role = Role.SIGNER) -> str:
+    """The sentence that the recipient ticks, for a document of this title."""
+    return wording(locale, role).agreement.replace("{title}", apart(title, choose(locale).direction))
+
+
+def disclosure(locale: str, organisation: str, role: Role = Role.SIGNER) -> str:
+    """What is recorded, and for a signer the right to paper."""
+    return wording(locale, role).disclosure.replace(
+        "{organisation}", apart(organisation, choose(locale).direction)
+    )
+
+
+def sha256(locale: str, role: Role = Role.SIGNER) -> str:
+    """Hash of the words before anything is filled in, in hex: agreement, line feed, disclosure."""
+    shown = wording(locale, role)
+    return hashlib.sha256(f"{shown.agreement}\n{shown.disclosure}".encode()).hexdigest()
+
+
+def wording(locale: str, role: Role = Role.SIGNER) -> Wording:
+    """The words of the locale or of its language, else the English ones."""
+    words = APPROVALS if role is Role.APPROVER else WORDINGS
+    return words[choose(locale).tag]

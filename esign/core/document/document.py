@@ -1,0 +1,264 @@
+"""A document, its recipients and their fields, as the rules see them (contract 2, 3.2, 4)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from esign.core.actor import NOWHERE, Actor, Mode, Origin
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.core.people.account import Reminders
+
+
+class Status(StrEnum):
+    DRAFT = "draft"
+    SENT = "sent"
+    SEALING = "sealing"
+    COMPLETED = "completed"
+    DECLINED = "declined"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+
+
+class RecipientStatus(StrEnum):
+    CREATED = "created"
+    SENT = "sent"
+    VIEWED = "viewed"
+    COMPLETED = "completed"
+    DECLINED = "declined"
+
+
+class Role(StrEnum):
+    SIGNER = "signer"
+    APPROVER = "approver"
+    VIEWER = "viewer"
+    CC = "cc"
+
+
+ACTING = frozenset({Role.SIGNER, Role.APPROVER})
+INVITED = ACTING | {Role.VIEWER}
+
+
+class FieldType(StrEnum):
+    SIGNATURE = "signature"
+    INITIALS = "initials"
+    DATE = "date"
+    NAME = "name"
+    EMAIL = "email"
+    TEXT = "text"
+    NUMBER = "number"
+    CHECKBOX = "checkbox"
+    RADIO = "radio"
+    DROPDOWN = "dropdown"
+
+
+INK = frozenset({FieldType.SIGNATURE, FieldType.INITIALS})
+
+
+class Delivery(StrEnum):
+    NONE = "none"
+    QUEUED = "queued"
+    ACCEPTED = "accepted"
+    KEPT = "kept"  # on this server: no mail server is set, or test mode mails nobody
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as displayed, after rotation: points; `rotation` is 0, 90, 180 or 270 degrees clockwise."""
+
+    width: float
+    height: float
+    rotation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """A signature or initials: a picture by its SHA-256 when drawn or uploaded, else text in a hand."""
+
+    kind: str
+    picture: str | None = None
+    width: int = 0
+    height: int = 0
+    text: str | None = None
+    hand: str | None = None
+
+
+Value = str | bool | Ink
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A place on a page, in percent of the page as displayed, that one recipient fills in.
+
+    `options` holds the extra properties of the type (contract 4), with their defaults put in.
+    """
+
+    id: str
+    type: FieldType
+    page: int
+    x: float
+    y: float
+    width: float
+    height: float
+    required: bool
+    key: str | None = None
+    label: str | None = None
+    placeholder: str | None = None
+    read_only: bool = False
+    value: Value | None = None
+    font_size: float | None = None
+    align: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    filled_at: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """Somebody the document is for; `order` groups act one after the other, equal orders at once.
+
+    `link` and `code` say how the link and the code reached them that they acted with last (`link.Route`).
+    `access_code` is what `actions.base.codes` makes of a code that was agreed upon, never the code itself.
+    """
+
+    id: str
+    email: str
+    name: str
+    role: Role = Role.SIGNER
+    order: int = 1
+    status: RecipientStatus = RecipientStatus.CREATED
+    authentication: str = "link"
+    locale: str | None = None
+    fields: tuple[Field, ...] = ()
+    sent_at: Instant | None = None
+    viewed_at: Instant | None = None
+    completed_at: Instant | None = None
+    declined_at: Instant | None = None
+    decline_reason: str | None = None
+    reminders_sent: int = 0
+    last_reminded_at: Instant | None = None
+    next_reminder_at: Instant | None = None
+    delivery: Delivery = Delivery.NONE
+    delivery_at: Instant | None = None
+    delivery_error: str | None = None
+    ink: Ink | None = None
+    consent: str | None = None
+    origin: Origin = NOWHERE
+    access_code: str | None = None
+    link: str | None = None
+    code: str | None = None
+
+    @property
+    def acting(self) -> bool:
+        return self.role in ACTING
+
+    @property
+    def active(self) -> bool:
+        """Whether their own link opens the document: asked and not finished, or a viewer whose turn came."""
+        return self.role in INVITED and self.status in (RecipientStatus.SENT, RecipientStatus.VIEWED)
+
+    @property
+    def invited(self) -> bool:
+        """Asked to act and not finished yet."""
+        return self.acting and self.active
+
+
+FOREIGN = (
+    "foreign data"  # in File.removed: the upload was something else as well, and the normalised file is kept
+)
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """The uploaded bytes and their normalised twin, by SHA-256, and what normalising changed."""
+
+    name: str
+    uploaded: str
+    prepared: str
+    pages: tuple[Page, ...]
+    images: tuple[str, ...]
+    repaired: bool = False
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """Our PAdES signature over a completed document; `size` in bytes.
+
+    `asked` is the level that the settings wanted. `stamped_at` is the time of its time stamp, `authority` whose it is.
+    """
+
+    level: str
+    sealed_at: Instant
+    sha256: str
+    size: int
+    page_count: int
+    certificate: str
+    timestamped: bool
+    certificate_sha256: str
+    asked: str = "B-B"
+    stamped_at: Instant | None = None
+    authority: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One PDF on its way from draft to sealed; only `lifecycle` changes `status`."""
+
+    id: str
+    organisation_id: str
+    mode: Mode
+    title: str
+    file: File
+    created_by: Actor
+    created_at: Instant
+    updated_at: Instant
+    status: Status = Status.DRAFT
+    revision: int = 1
+    recipients: tuple[Recipient, ...] = ()
+    subject: str | None = None
+    message: str | None = None
+    locale: str | None = None
+    expires_in_days: int = 30
+    expires_at: Instant | None = None
+    reminders: Reminders = Reminders()
+    redirect_url: str | None = None
+    external_id: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    template_id: str | None = None
+    sent_at: Instant | None = None
+    completed_at: Instant | None = None
+    closed_at: Instant | None = None
+    close_reason: str | None = None
+    seal: Seal | None = None
+    seal_error: str | None = None
+    seal_attempts: int = 0
+
+    @property
+    def page_count(self) -> int:
+        return len(self.file.pages)
+
+    def recipient(self, recipient_id: str) -> Recipient:
+        """The recipient of that id; `not_found` when it is not one of this document."""
+        for recipient in self.recipients:
+            if recipient.id == recipient_id:
+                return recipient
+        raise Problem("not_found")
+
+    def holders(self) -> tuple[Recipient, ...]:
+        """Whoever may hold fields, in the order in which marks of a file count them."""
+        return tuple(r for r in self.recipients if r.acting)
+
+    def with_recipient(self, changed: Recipient) -> "Document":
+        """The same document with the recipient of that id replaced."""
+        return replace(self, recipients=tuple(changed if r.id == changed.id else r for r in self.recipients))
+
+    def all_acted(self) -> bool:
+        """Whether every acting recipient has finished."""
+        return all(r.status is RecipientStatus.COMPLETED for r in self.recipients if r.acting)
+
+    def finished(self) -> tuple[Recipient, ...]:
+        """Whoever has finished, in the order in which they did."""
+        done = [r for r in self.recipients if r.status is RecipientStatus.COMPLETED]
+        return tuple(sorted(done, key=lambda r: (r.completed_at or 0, r.id)))

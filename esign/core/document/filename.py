@@ -1,0 +1,49 @@
+"""Names of files as every system takes them, none twice in one folder."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from esign.core.document.document import Document
+
+LONGEST = 120  # characters before the ending; a path of Windows has 260 in all
+WIDEST = 240  # bytes of these; a name on Linux has 255, of which a letter of many scripts takes three
+REFUSED = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
+
+
+def portable(name: str) -> str:
+    """The name in letters that every file system and every terminal takes; never empty."""
+    visible = "".join(
+        c for c in unicodedata.normalize("NFC", name) if unicodedata.category(c) not in ("Cc", "Cf")
+    )
+    stem, dot, ending = REFUSED.sub("_", visible).rpartition(".")
+    if not dot or not ending.isalnum() or len(ending) > 5:
+        stem, dot, ending = f"{stem}{dot}{ending}", "", ""
+    stem = stem[:LONGEST].encode()[:WIDEST].decode(errors="ignore").strip(" .") or "document"
+    return f"{'_' if RESERVED.match(stem) else ''}{stem}{dot}{ending}"
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """The same names, the second of two alike with a number: `offer.pdf`, `offer (2).pdf`.
+
+    Capitals do not tell names apart on Windows and macOS.
+    """
+    taken: set[str] = set()
+    made = []
+    for name in names:
+        stem, dot, ending = name.rpartition(".")
+        stem, ending = (stem, dot + ending) if dot else (name, "")
+        free, n = name, 1
+        while free.casefold() in taken:
+            n += 1
+            free = f"{stem} ({n}){ending}"
+        taken.add(free.casefold())
+        made.append(free)
+    return made
+
+
+def name_of(document: Document, variant: str) -> str:
+    """`contract.pdf`, `contract-sealed.pdf`, `contract-certificate.pdf`."""
+    base = re.sub(r"\.pdf$", "", document.file.name, flags=re.IGNORECASE)
+    return document.file.name if variant == "original" else f"{base}-{variant}.pdf"

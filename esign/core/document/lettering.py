@@ -1,0 +1,52 @@
+"""How large values are written: the seal draws with these numbers, and the page shows with them what will be sealed.
+
+Lengths are points, shares are of the size of the letters (`up`, `down`, `gap…`, `swash…`) or of the box.
+"""
+
+from collections.abc import Mapping
+
+from esign.core.document.document import Field, FieldType, Page
+
+NUMBERS: Mapping[str, float] = {
+    # text: from the largest down to the smallest size; of a line's box, of several lines
+    **{"largest": 12, "several": 10, "smallest": 6, "share": 0.66},
+    **{"edge": 2, "edge_share": 0.04, "up": 0.86, "down": 0.24, "gap": 0.12, "gap_high": 0.3},
+    # check boxes and choices
+    **{"stroke": 0.6, "corner": 0.08, "tick": 0.12},
+    **{"mark": 10, "mark_share": 0.8, "mark_gap": 3, "mark_spare": 4, "ring": 0.92, "dot": 0.5},
+    # typed signatures: in a hand, or in the plain face
+    **{"hand": 44, "plain": 20, "swash_hand": 0.22, "swash_plain": 0.06, "standing": 0.04},
+}
+
+
+def factors(width: float, height: float) -> tuple[float, float]:
+    """By how much sizes shrink on a page smaller than A5, and grow on one larger than A3, as boxes do."""
+    longest = max(width, height)
+    return min(1, longest / 560, height / 220), max(1, longest / 1200)
+
+
+def row(field: Field, page: Page) -> float:
+    """The height of one line of the field: of an option, where several stand below each other."""
+    height = field.height / 100 * page.height
+    if field.type is FieldType.RADIO and field.options.get("layout", "vertical") == "vertical":
+        return height / len(field.options["options"])
+    return height
+
+
+def size(field: Field, page: Page) -> float:
+    """With how large letters the value begins; it shrinks from there to fit."""
+    small, large = factors(page.width, page.height)
+    least = NUMBERS["smallest"] * small
+    if field.type is FieldType.RADIO or not field.font_size:
+        lines = bool(field.options.get("multiline"))
+        usual = NUMBERS["several" if lines else "largest"] * large
+        return max(least, usual if lines else min(usual, row(field, page) * NUMBERS["share"]))
+    return max(least, field.font_size)
+
+
+def mark(field: Field, page: Page) -> float:
+    """The side of a check box, or of the circle before an option."""
+    if field.type is FieldType.RADIO:
+        _, large = factors(page.width, page.height)
+        return min(NUMBERS["mark"] * large, row(field, page) * NUMBERS["mark_share"])
+    return min(field.width / 100 * page.width, field.height / 100 * page.height)

@@ -1,0 +1,63 @@
+"""Where a field may lie: percent of the page as displayed, origin top left (contract 4, Geometry)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import isfinite
+
+from esign.core.document.document import Field, FieldType, Page
+from esign.core.errors import Detail
+
+TOLERANCE = 0.01
+
+SIZES: dict[FieldType, tuple[float, float]] = {
+    FieldType.SIGNATURE: (25, 6),
+    FieldType.INITIALS: (10, 5),
+    FieldType.DATE: (15, 3),
+    FieldType.NAME: (25, 3),
+    FieldType.EMAIL: (25, 3),
+    FieldType.TEXT: (25, 3),
+    FieldType.NUMBER: (15, 3),
+    FieldType.CHECKBOX: (2.5, 2),
+    FieldType.RADIO: (25, 8),
+    FieldType.DROPDOWN: (25, 3),
+}
+
+
+def sized(
+    kind: FieldType, x: float, y: float, width: float | None, height: float | None
+) -> tuple[float, float]:
+    """Width and height with the defaults of the type put in; a default is cut to what fits on the page."""
+    default_width, default_height = SIZES[kind]
+    return (
+        fitting(default_width, x) if width is None else width,
+        fitting(default_height, y) if height is None else height,
+    )
+
+
+def fitting(size: float, start: float) -> float:
+    """Cut at the edge of the page; whole where it would begin outside, which is the mistake to tell of."""
+    return min(size, 100 - start) if start < 100 else size
+
+
+def out_of_bounds(field: Field, pages: Sequence[Page], path: str) -> Iterator[Detail]:
+    """Every reason why a field does not lie on its page, with the member it is about."""
+    if not 1 <= field.page <= len(pages):
+        yield Detail(f"{path}/page", f"The document has pages 1 to {len(pages)}.", "range")
+    for start, size in (("x", "width"), ("y", "height")):
+        at, length = getattr(field, start), getattr(field, size)
+        begins_inside = isfinite(at) and 0 <= at < 100
+        if not begins_inside:
+            yield Detail(f"{path}/{start}", f"{start} lies between 0 and 100 percent of the page.", "range")
+        if not (isfinite(length) and length > 0):
+            yield Detail(f"{path}/{size}", f"The {size} must be more than 0 percent.", "range")
+        elif (at if begins_inside else 0) + length > 100 + TOLERANCE:
+            yield Detail(f"{path}/{size}", "The field reaches over the edge of the page.", "range")
+
+
+def misplaced(holders: Iterable[Sequence[Field]], pages: Sequence[Page], path: str) -> list[Detail]:
+    """Why fields do not lie on their pages; `path` is that of a list, each entry of which holds fields."""
+    return [
+        problem
+        for n, fields in enumerate(holders)
+        for m, field in enumerate(fields)
+        for problem in out_of_bounds(field, pages, f"{path}/{n}/fields/{m}")
+    ]

@@ -1,0 +1,34 @@
+"""Every text of a document that will be drawn, with the place of the request it came from."""
+
+from collections.abc import Iterator
+
+from esign.core.document.document import Document, Field, FieldType, Ink
+
+
+def texts(document: Document) -> Iterator[tuple[str, str]]:
+    """(JSON Pointer, text) of what stands on the certificate page or in a field."""
+    if document.created_by.name:
+        yield "", document.created_by.name
+    yield "/title", document.title
+    yield "/fileName", document.file.name
+    for n, recipient in enumerate(document.recipients):
+        yield f"/recipients/{n}/name", recipient.name
+        yield f"/recipients/{n}/email", recipient.email
+        for m, field in enumerate(recipient.fields):
+            for text in of_field(field):
+                yield f"/recipients/{n}/fields/{m}", text
+
+
+def of_field(field: Field) -> Iterator[str]:
+    """What one field prints, as far as it is known."""
+    yield from of_value(field)
+    if field.type in (FieldType.RADIO, FieldType.DROPDOWN):
+        yield from field.options.get("options", ())
+
+
+def of_value(field: Field) -> Iterator[str]:
+    """The text that was filled in, or typed as a signature."""
+    if isinstance(field.value, str):
+        yield field.value
+    if isinstance(field.value, Ink) and field.value.text:
+        yield field.value.text

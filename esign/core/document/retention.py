@@ -1,0 +1,64 @@
+"""How long documents are kept: when one may not be deleted yet, and when it goes by itself (contract 3.5, 8)."""
+
+from dataclasses import dataclass
+
+from esign.core.actor import Mode
+from esign.core.document.document import Document
+from esign.core.errors import Problem
+from esign.core.instant import DAY, Instant, rfc3339
+from esign.core.people.account import Organisation
+
+
+def locked_until(document: Document, organisation: Organisation) -> Instant | None:
+    """The end of the time in which a completed document is not deleted; None for every other document."""
+    days, completed_at = organisation.retain_completed_days, document.completed_at
+    return None if days is None or completed_at is None else completed_at + days * DAY
+
+
+def require_unlocked(document: Document, organisation: Organisation, now: Instant) -> None:
+    """Raises `retention_locked`, naming the end."""
+    until = locked_until(document, organisation)
+    if until is not None and now < until:
+        raise Problem(
+            "retention_locked",
+            f"The document is kept until {rfc3339(until)}.",
+            current_status=document.status,
+        )
+
+
+def deletes_at(document: Document, organisation: Organisation) -> Instant | None:
+    """When a document that ended is deleted by itself, never within its retention; None where it stays."""
+    days, ended = organisation.delete_closed_after_days, document.completed_at or document.closed_at
+    if days is None or ended is None:
+        return None
+    return max(ended + days * DAY, locked_until(document, organisation) or 0)
+
+
+def goes_at(document: Document, organisation: Organisation, test_days: int) -> Instant | None:
+    """When it goes by itself: by the settings, or as one of test mode, of which nothing is retained."""
+    ended = document.completed_at or document.closed_at
+    dates = [deletes_at(document, organisation)]
+    if ended is not None and document.mode is Mode.TEST:
+        dates.append(ended + test_days * DAY)
+    return min((at for at in dates if at is not None), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Horizons:
+    """What was completed, or closed without a seal, by these instants goes now; None: nothing does."""
+
+    completed: Instant | None
+    closed: Instant | None
+
+
+def horizons(organisation: Organisation, mode: Mode, test_days: int, now: Instant) -> Horizons:
+    """`goes_at` turned around, for whoever looks for documents by when they ended."""
+    days, kept = organisation.delete_closed_after_days, organisation.retain_completed_days or 0
+    completed = [] if days is None else [max(days, kept)]
+    closed = [] if days is None else [days]
+    if mode is Mode.TEST:
+        completed.append(test_days)
+        closed.append(test_days)
+    return Horizons(
+        now - min(completed) * DAY if completed else None, now - min(closed) * DAY if closed else None
+    )

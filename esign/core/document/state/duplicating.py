@@ -1,0 +1,57 @@
+"""A new draft like a document there is: what it takes over, and what begins anew."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from esign.core.actor import Actor
+from esign.core.document.document import INK, Document, Field, Recipient
+from esign.core.instant import Instant
+
+NewId = Callable[[str, Instant], str]
+
+
+def duplicate(document: Document, title: str | None, actor: Actor, new_id: NewId, now: Instant) -> Document:
+    """File, recipients, fields and settings of `document`; nobody has done anything yet.
+
+    `externalId` names one thing of the caller's and is not taken over; labels in `metadata` are.
+    """
+    return Document(
+        id=new_id("doc", now),
+        organisation_id=document.organisation_id,
+        mode=document.mode,
+        title=title or document.title,
+        file=document.file,
+        created_by=actor,
+        created_at=now,
+        updated_at=now,
+        recipients=tuple(anew(recipient, new_id, now) for recipient in document.recipients),
+        subject=document.subject,
+        message=document.message,
+        locale=document.locale,
+        expires_in_days=document.expires_in_days,
+        reminders=document.reminders,
+        redirect_url=document.redirect_url,
+        metadata=document.metadata,
+        template_id=document.template_id,
+    )
+
+
+def anew(recipient: Recipient, new_id: NewId, now: Instant) -> Recipient:
+    """The same person before anything happened."""
+    return Recipient(
+        id=new_id("rcp", now),
+        email=recipient.email,
+        name=recipient.name,
+        role=recipient.role,
+        order=recipient.order,
+        authentication=recipient.authentication,
+        locale=recipient.locale,
+        fields=tuple(blank(field, new_id("fld", now)) for field in recipient.fields),
+        access_code=recipient.access_code,
+    )
+
+
+def blank(field: Field, field_id: str) -> Field:
+    """The field with what its sender put in, but nothing that a recipient wrote."""
+    theirs = field.type in INK or (field.filled_at is not None and not field.read_only)
+    return replace(field, id=field_id, value=None if theirs else field.value, filled_at=None)

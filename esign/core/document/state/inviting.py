@@ -1,0 +1,55 @@
+"""Who is asked when, and who gets no more than the final copy (contract 4, Order); part of the state machine."""
+
+from dataclasses import replace
+
+from esign.core.actor import SYSTEM
+from esign.core.document import reminder
+from esign.core.document.document import INVITED, Delivery, Document, Recipient, RecipientStatus
+from esign.core.document.state.outcome import Event, Mail, Outcome
+from esign.core.instant import Instant
+
+
+def invite_next(outcome: Outcome, now: Instant) -> Outcome:
+    """Invite the groups whose turn it is: the first in which somebody has to act, and the viewers before it."""
+    document = outcome.document
+    waiting = [r for r in document.recipients if r.acting and r.status is not RecipientStatus.COMPLETED]
+    if not waiting:
+        return outcome
+    turn = min(r.order for r in waiting)
+    events, jobs = list(outcome.events), list(outcome.jobs)
+    for recipient in sorted(document.recipients, key=lambda r: r.order):
+        asked = recipient.role in INVITED and recipient.order <= turn
+        if asked and recipient.status is RecipientStatus.CREATED:
+            document = document.with_recipient(invite(document, recipient, now))
+            events.append(
+                Event("recipient.sent", now, SYSTEM, recipient.id, detail={"email": recipient.email})
+            )
+            jobs.append(Mail("invitation", f"invite:{recipient.id}:1", recipient.id))
+    return Outcome(document, tuple(events), tuple(jobs))
+
+
+def invite(document: Document, recipient: Recipient, now: Instant) -> Recipient:
+    """The same recipient, asked now; nobody is reminded of what is only to be read."""
+    assert document.expires_at is not None
+    due = reminder.next_due(document.reminders, now, document.expires_at, now)
+    return replace(
+        recipient,
+        status=RecipientStatus.SENT,
+        sent_at=now,
+        next_reminder_at=due if recipient.acting else None,
+        delivery=Delivery.QUEUED,
+        delivery_at=now,
+    )
+
+
+def copied(recipient: Recipient, now: Instant) -> Recipient:
+    """The same recipient, who with the final copy was sent something at last (contract 2.2, cc)."""
+    if recipient.status is not RecipientStatus.CREATED:
+        return recipient
+    return replace(
+        recipient,
+        status=RecipientStatus.SENT,
+        sent_at=now,
+        delivery=Delivery.QUEUED,
+        delivery_at=now,
+    )

@@ -1,0 +1,288 @@
+"""The state machine of a document (contract 2.1, D1 to D10): the only code that changes a status."""
+
+from dataclasses import replace
+
+from esign.core.actor import SYSTEM, Actor, Origin
+from esign.core.document import reminder
+from esign.core.document.challenge import Method
+from esign.core.document.document import (
+    Delivery,
+    Document,
+    Field,
+    Recipient,
+    RecipientStatus,
+    Role,
+    Seal,
+    Status,
+)
+from esign.core.document.placement import out_of_bounds
+from esign.core.document.state.inviting import copied, invite_next
+from esign.core.document.state.outcome import Event, Mail, Outcome, SealJob
+from esign.core.errors import Detail, Problem
+from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis, rfc3339
+
+SEAL_RETRIES: tuple[Millis, ...] = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR)
+ALERT_AFTER = 3
+
+DONE = {Role.SIGNER: "signed", Role.APPROVER: "approved"}
+NOT_IN = {Status.DRAFT: "document_not_draft", Status.SENT: "document_not_sent"}
+
+
+def create(document: Document, origin: Origin, now: Instant) -> Outcome:
+    """D1: a draft with its file."""
+    file = document.file
+    data = {"fileSha256": file.uploaded, "preparedSha256": file.prepared, "pageCount": document.page_count}
+    if file.removed:
+        data["removed"] = list(file.removed)
+    if file.repaired:
+        data["repaired"] = True
+    return Outcome(document, (Event("document.created", now, document.created_by, origin=origin, data=data),))
+
+
+def send(document: Document, actor: Actor, origin: Origin, now: Instant) -> Outcome:
+    """D4: freeze the content and invite the first group."""
+    require(document, Status.DRAFT)
+    if missing := not_ready(document):
+        raise Problem("document_not_ready", details=missing, current_status=document.status)
+    document = replace(
+        document,
+        status=Status.SENT,
+        sent_at=now,
+        updated_at=now,
+        expires_at=now + document.expires_in_days * DAY,
+    )
+    return invite_next(Outcome(document, (Event("document.sent", now, actor, origin=origin),)), now)
+
+
+def not_ready(document: Document) -> list[Detail]:
+    """What is missing before a draft can be sent."""
+    missing = [
+        Detail(f"/recipients/{n}/{member}", f"Recipient {n + 1} needs {words}.", "required")
+        for n, recipient in enumerate(document.recipients)
+        for member, words, given in (
+            ("email", "an email address", recipient.email),
+            ("name", "a name", recipient.name),
+        )
+        if not given
+    ]
+    if not any(r.role is Role.SIGNER for r in document.recipients):
+        missing.append(Detail("/recipients", "At least one recipient must be a signer.", "required"))
+    for n, recipient in enumerate(document.recipients):
+        for m, field in enumerate(recipient.fields):
+            path = f"/recipients/{n}/fields/{m}"
+            if not recipient.acting:
+                missing.append(Detail(path, "Only signers and approvers may hold fields.", "reference"))
+            else:
+                missing += out_of_bounds(field, document.file.pages, path)
+    return missing
+
+
+def view(document: Document, recipient: Recipient, origin: Origin, now: Instant) -> Outcome:
+    """The first view of an invited recipient, with which a viewer is done; a later one changes nothing."""
+    require_open(document, now)
+    require_active(document, recipient)
+    if recipient.status is not RecipientStatus.SENT:
+        return Outcome(document)
+    actor = actor_of(recipient)
+    seen = replace(recipient, status=RecipientStatus.VIEWED, viewed_at=now)
+    events = [Event("recipient.viewed", now, actor, recipient.id, origin, data=name_link(recipient))]
+    if recipient.authentication == Method.LINK:  # a code was noted when it was entered
+        passed = {"method": Method.LINK.value, "result": "passed", **name_link(recipient)}
+        events.insert(0, Event("recipient.authenticated", now, actor, recipient.id, origin, data=passed))
+    return Outcome(replace(document, updated_at=now).with_recipient(seen), tuple(events))
+
+
+def complete(
+    document: Document,
+    recipient: Recipient,
+    fields: tuple[Field, ...],
+    consent: str,
+    origin: Origin,
+    now: Instant,
+) -> Outcome:
+    """Record that one recipient has finished; the last one starts the seal (D5, D6)."""
+    require_open(document, now)
+    require_turn(document, recipient)
+    seen = view(document, recipient, origin, now)
+    recipient = replace(
+        seen.document.recipient(recipient.id),
+        status=RecipientStatus.COMPLETED,
+        completed_at=now,
+        fields=fields,
+        ink=recipient.ink,
+        consent=consent,
+        origin=origin,
+        next_reminder_at=None,
+        link=recipient.link,
+    )
+    document = replace(seen.document, updated_at=now).with_recipient(recipient)
+    actor = actor_of(recipient)
+    events = (
+        *seen.events,
+        Event("recipient.consented", now, actor, recipient.id, origin, data={"consent": consent}),
+        Event(
+            "recipient.completed",
+            now,
+            actor,
+            recipient.id,
+            origin,
+            data={"act": DONE[recipient.role], **name_link(recipient)},
+        ),
+    )
+    if document.all_acted():
+        return Outcome(replace(document, status=Status.SEALING), events, (SealJob(),))
+    return invite_next(Outcome(document, events), now)
+
+
+def decline(
+    document: Document, recipient: Recipient, reason: str | None, origin: Origin, now: Instant
+) -> Outcome:
+    """D9: one refusal ends the document for everybody."""
+    require_open(document, now)
+    require_turn(document, recipient)
+    refused = replace(
+        recipient,
+        status=RecipientStatus.DECLINED,
+        declined_at=now,
+        decline_reason=reason,
+        origin=origin,
+        next_reminder_at=None,
+    )
+    told = [r for r in document.recipients if r.sent_at is not None]
+    closed = close(document.with_recipient(refused), Status.DECLINED, reason, now)
+    actor = actor_of(recipient)
+    detail = {"reason": reason} if reason else None
+    return Outcome(
+        closed,
+        (
+            Event("recipient.declined", now, actor, recipient.id, origin, name_link(recipient), detail),
+            Event("document.declined", now, actor, recipient.id, origin),
+        ),
+        (
+            Mail("declined", f"declined:{document.id}"),
+            *(Mail("declined", f"declined:{document.id}:{r.id}", r.id) for r in told),
+        ),
+    )
+
+
+def expire(document: Document, now: Instant) -> Outcome:
+    """D10: nobody finished in time."""
+    require(document, Status.SENT)
+    if document.expires_at is None or now < document.expires_at:
+        raise Problem("document_not_sent", "The document has not expired.", current_status=document.status)
+    return Outcome(
+        close(document, Status.EXPIRED, None, now),
+        (Event("document.expired", now),),
+        (Mail("expired", f"expired:{document.id}"),),
+    )
+
+
+def remind(document: Document, recipient: Recipient, now: Instant) -> Outcome:
+    """One automatic reminder, and the date of the next."""
+    require_open(document, now)
+    if not recipient.invited or recipient.sent_at is None or document.expires_at is None:
+        raise Problem("no_recipient_to_remind", current_status=document.status)
+    count = recipient.reminders_sent + 1
+    reminded = replace(
+        recipient,
+        reminders_sent=count,
+        last_reminded_at=now,
+        next_reminder_at=reminder.next_due(document.reminders, recipient.sent_at, document.expires_at, now),
+        delivery=Delivery.QUEUED,
+        delivery_at=now,
+        delivery_error=None,
+    )
+    return Outcome(
+        replace(document, updated_at=now).with_recipient(reminded),
+        (Event("recipient.reminded", now, SYSTEM, recipient.id),),
+        (Mail("reminder", f"remind:{recipient.id}:{count}", recipient.id),),
+    )
+
+
+def seal(document: Document, sealed: Seal, now: Instant) -> Outcome:
+    """D7: the sealed file is written and verified; everybody gets a copy, for some all that they ever get."""
+    require(document, Status.SEALING, "document_not_completed")
+    document = replace(
+        document,
+        recipients=tuple(copied(recipient, now) for recipient in document.recipients),
+        status=Status.COMPLETED,
+        completed_at=now,
+        updated_at=now,
+        seal=sealed,
+        seal_error=None,
+    )
+    data = {"sha256": sealed.sha256, "level": sealed.level, "certificate": sealed.certificate}
+    if sealed.asked != sealed.level:
+        data["levelAsked"] = sealed.asked
+    if sealed.stamped_at is not None:
+        data["timestamp"] = rfc3339(sealed.stamped_at)
+    return Outcome(
+        document,
+        (Event("document.completed", now, data=data),),
+        (
+            Mail("completed", f"completed:{document.id}"),
+            *(Mail("completed", f"completed:{r.id}", r.id) for r in document.recipients),
+        ),
+    )
+
+
+def seal_failed(document: Document, reason: str, now: Instant) -> tuple[Outcome, Instant]:
+    """D8: the attempt is noted, the operator told at the third, and the next one planned: without end."""
+    require(document, Status.SEALING, "document_not_completed")
+    attempts = document.seal_attempts + 1
+    document = replace(document, seal_error=reason, seal_attempts=attempts, updated_at=now)
+    wait = SEAL_RETRIES[min(attempts, len(SEAL_RETRIES)) - 1]
+    events = (
+        (Event("document.seal_failed", now, data={"attempts": attempts}),) if attempts == ALERT_AFTER else ()
+    )
+    return Outcome(document, events), now + wait
+
+
+def close(document: Document, status: Status, reason: str | None, now: Instant) -> Document:
+    """The document ended without a seal: nobody is reminded any more."""
+    quiet = tuple(replace(r, next_reminder_at=None) for r in document.recipients)
+    return replace(
+        document, status=status, closed_at=now, close_reason=reason, updated_at=now, recipients=quiet
+    )
+
+
+def is_past_expiry(document: Document, now: Instant) -> bool:
+    """Whether whoever meets this document must let it expire first (D10)."""
+    return document.status is Status.SENT and document.expires_at is not None and now >= document.expires_at
+
+
+def require(document: Document, status: Status, code: str | None = None) -> None:
+    """Refuse with the code of the state machine unless the document is in `status`."""
+    if document.status is not status:
+        raise Problem(code or NOT_IN[status], current_status=document.status)
+
+
+def require_open(document: Document, now: Instant) -> None:
+    """Refuse unless recipients may still act."""
+    require(document, Status.SENT)
+    if is_past_expiry(document, now):
+        raise Problem("document_not_sent", current_status=Status.EXPIRED)
+
+
+def require_turn(document: Document, recipient: Recipient) -> None:
+    """Refuse a recipient who has finished, was not asked yet, or has nothing to do but read."""
+    require_active(document, recipient)
+    if not recipient.acting:
+        raise Problem("recipient_not_active", current_status=document.status)
+
+
+def require_active(document: Document, recipient: Recipient) -> None:
+    """Refuse a recipient whose link does not open the document: finished, not asked yet, or of a role without."""
+    if recipient.status is RecipientStatus.COMPLETED:
+        raise Problem("recipient_already_completed", current_status=document.status)
+    if not recipient.active:
+        raise Problem("recipient_not_active", current_status=document.status)
+
+
+def name_link(recipient: Recipient) -> dict[str, str]:
+    """Return how the link reached a recipient that they act with, as the trail says it; empty where nobody knows."""
+    return {"link": str(recipient.link)} if recipient.link is not None else {}
+
+
+def actor_of(recipient: Recipient) -> Actor:
+    return Actor("recipient", recipient.id, recipient.name, recipient.email)

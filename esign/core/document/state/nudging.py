@@ -1,0 +1,73 @@
+"""Reminding by hand: who is reminded, and why somebody is not (contract 3.2, remind)."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from math import ceil
+
+from esign.core.actor import Actor, Origin
+from esign.core.document.document import Document, Recipient, RecipientStatus
+from esign.core.document.reminder import APART
+from esign.core.document.state import lifecycle
+from esign.core.document.state.outcome import Event, Job, Mail, Outcome
+from esign.core.errors import Problem
+from esign.core.instant import SECOND, Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Nudge:
+    """What reminding leaves behind, the ids of the reminded, and (id, reason) of those who were not."""
+
+    outcome: Outcome
+    reminded: tuple[str, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+
+def nudge(
+    document: Document,
+    wanted: Collection[str] | None,
+    message: str | None,
+    actor: Actor,
+    origin: Origin,
+    now: Instant,
+) -> Nudge:
+    """Remind everybody who may be, or those of `wanted`; refused when that is nobody."""
+    lifecycle.require_open(document, now)
+    asked = [r for r in document.recipients if wanted is None or r.id in wanted]
+    reasons = {r.id: reason_against(r, now) for r in asked}
+    due = [r for r in asked if reasons[r.id] is None]
+    if not due:
+        raise nobody(document, asked, now)
+    events: list[Event] = []
+    jobs: list[Job] = []
+    for recipient in due:
+        one = lifecycle.remind(document, recipient, now)
+        document = one.document
+        events += [replace(event, actor=actor, origin=origin) for event in one.events]
+        jobs += [replace(job, message=message) if isinstance(job, Mail) else job for job in one.jobs]
+    outcome = Outcome(document, tuple(events), tuple(jobs))
+    skipped = tuple((id, reason) for id, reason in reasons.items() if reason is not None)
+    return Nudge(outcome, tuple(r.id for r in due), skipped)
+
+
+def reason_against(recipient: Recipient, now: Instant) -> str | None:
+    """Why somebody is not reminded now; None when they are."""
+    if not recipient.acting:
+        return "not_acting"
+    if recipient.status is RecipientStatus.COMPLETED:
+        return "completed"
+    if not recipient.invited:
+        return "not_invited"
+    return "too_soon" if is_too_soon(recipient, now) else None
+
+
+def is_too_soon(recipient: Recipient, now: Instant) -> bool:
+    """Whether the last reminder, manual or automatic, is less than an hour old."""
+    return recipient.last_reminded_at is not None and now < recipient.last_reminded_at + APART
+
+
+def nobody(document: Document, asked: Collection[Recipient], now: Instant) -> Problem:
+    """The refusal when none of them is reminded: 429 where one need only wait."""
+    waits = [r.last_reminded_at + APART - now for r in asked if r.invited and r.last_reminded_at is not None]
+    if waits:
+        return Problem("reminder_too_soon", retry_after=ceil(min(waits) / SECOND))
+    return Problem("no_recipient_to_remind", current_status=document.status)

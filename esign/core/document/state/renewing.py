@@ -1,0 +1,35 @@
+"""Asking the sender of an expired document for a new link: who may, and how often it is told."""
+
+from esign.core.actor import Origin
+from esign.core.document.document import Document, Recipient, Status
+from esign.core.document.state.lifecycle import actor_of
+from esign.core.document.state.outcome import Event, Mail, Outcome
+from esign.core.errors import Problem
+from esign.core.instant import HOUR, Instant, Millis
+from esign.core.people.account import Organisation
+
+ASKED = "recipient.link_requested"
+APART: Millis = HOUR
+
+
+def may_ask(document: Document, recipient: Recipient, organisation: Organisation) -> bool:
+    """Whether they were asked and have not finished, and somebody would get the mail."""
+    open_ = recipient.sent_at is not None and recipient.completed_at is None
+    heard = document.created_by.email or organisation.reply_to
+    return document.status is Status.EXPIRED and open_ and heard is not None
+
+
+def is_recent(asked_at: Instant | None, now: Instant) -> bool:
+    """Whether asking again would tell nobody anything new."""
+    return asked_at is not None and now < asked_at + APART
+
+
+def ask(
+    document: Document, recipient: Recipient, organisation: Organisation, origin: Origin, now: Instant
+) -> Outcome:
+    """Tell the sender, who decides; the document stays as it is."""
+    if not may_ask(document, recipient, organisation):
+        raise Problem("recipient_not_active", current_status=document.status)
+    event = Event(ASKED, now, actor_of(recipient), recipient.id, origin)
+    mail = Mail("renewal", f"renewal:{recipient.id}:{now}", about=recipient.id)
+    return Outcome(document, (event,), (mail,))

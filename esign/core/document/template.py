@@ -1,0 +1,150 @@
+"""A template: a PDF with roles where a document has people, and what a use of it makes (contract 3.3)."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from esign.core.actor import Mode
+from esign.core.document.document import INK, Document, Field, File, Recipient, Role
+from esign.core.document.value import Wrong, prefill
+from esign.core.errors import Detail, Problem
+from esign.core.instant import Instant
+from esign.core.people.account import Reminders
+
+NewId = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateRole:
+    """The place of one recipient; calls name it by its `key`, and whoever takes it gets its fields."""
+
+    id: str
+    key: str
+    name: str
+    role: Role = Role.SIGNER
+    order: int = 1
+    fields: tuple[Field, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    id: str
+    organisation_id: str
+    mode: Mode
+    title: str
+    file: File
+    created_at: Instant
+    updated_at: Instant
+    revision: int = 1
+    subject: str | None = None
+    message: str | None = None
+    expires_in_days: int = 30
+    reminders: Reminders = Reminders()
+    roles: tuple[TemplateRole, ...] = ()
+
+    @property
+    def page_count(self) -> int:
+        return len(self.file.pages)
+
+
+@dataclass(frozen=True, slots=True)
+class Taker:
+    """Who takes a role in a use of a template; `values` by key of field, as the sender writes them."""
+
+    role_key: str
+    email: str
+    name: str
+    values: Mapping[str, str | bool] = field(default_factory=dict)
+    authentication: str = "link"
+    access_code: str | None = None
+
+
+def filled(template: Template, takers: Sequence[Taker], new_id: NewId) -> tuple[Recipient, ...]:
+    """The recipients of a document made from the template, in the order of its roles.
+
+    Raises `invalid_request` naming every role that is unknown, taken twice or not at all, and every value
+    that no field of the role takes; paths are those of a request with a list `recipients`.
+    """
+    roles = {role.key: role for role in template.roles}
+    problems: list[Detail] = []
+    made: dict[str, Recipient] = {}
+    for n, taker in enumerate(takers):
+        role = roles.get(taker.role_key)
+        if role is None:
+            problems.append(
+                Detail(f"/recipients/{n}/roleKey", "The template has no role of this key.", "reference")
+            )
+        elif role.key in made:
+            problems.append(Detail(f"/recipients/{n}/roleKey", "Each role is taken once.", "duplicate"))
+        else:
+            problems += wrong_values(role, taker, f"/recipients/{n}/values")
+            made[role.key] = recipient(role, taker, new_id)
+    problems += [
+        Detail("/recipients", f"The role “{key}” needs a recipient.", "required")
+        for key in roles
+        if key not in made
+    ]
+    if problems:
+        raise Problem("invalid_request", details=problems[:100])
+    return tuple(made[key] for key in roles)
+
+
+def wrong_values(role: TemplateRole, taker: Taker, path: str) -> Iterator[Detail]:
+    fields = {field.key: field for field in role.fields}
+    for key, given in taker.values.items():
+        if key not in fields:
+            yield Detail(f"{path}/{key}", "The role has no field of this key.", "reference")
+        elif wrong := refused(fields[key], given):
+            yield Detail(f"{path}/{key}", wrong.message, wrong.rule)
+
+
+def refused(field: Field, given: str | bool) -> Wrong | None:
+    """Why the field does not take this beforehand; None when it does."""
+    try:
+        value = prefill(field, given)
+    except Wrong as wrong:
+        return wrong
+    if field.read_only and value is None:
+        return Wrong("required", "A read-only field needs a value.")
+    return None
+
+
+def recipient(role: TemplateRole, taker: Taker, new_id: NewId) -> Recipient:
+    """With a copy of the role's fields; a value that does not fit is left out."""
+    return Recipient(
+        id=new_id("rcp"),
+        email=taker.email,
+        name=taker.name,
+        role=role.role,
+        order=role.order,
+        authentication=taker.authentication,
+        access_code=taker.access_code,
+        fields=tuple(copied(field, taker.values, new_id) for field in role.fields),
+    )
+
+
+def copied(field: Field, values: Mapping[str, str | bool], new_id: NewId) -> Field:
+    field = replace(field, id=new_id("fld"))
+    if field.key is None or field.key not in values or refused(field, values[field.key]):
+        return field
+    return replace(field, value=prefill(field, values[field.key]))
+
+
+def roles_of(document: Document, new_id: NewId) -> tuple[TemplateRole, ...]:
+    """A role for each recipient of a document, without anything of the person who holds it there."""
+    return tuple(
+        TemplateRole(
+            id=new_id("rol"),
+            key=f"{recipient.role}_{n}",
+            name=f"{recipient.role.capitalize()} {n}",
+            role=recipient.role,
+            order=recipient.order,
+            fields=tuple(emptied(field, new_id) for field in recipient.fields),
+        )
+        for n, recipient in enumerate(document.recipients, 1)
+    )
+
+
+def emptied(field: Field, new_id: NewId) -> Field:
+    """The field with the sender's value alone: what a recipient filled in stays in the document."""
+    own = field.type not in INK and (field.read_only or field.filled_at is None)
+    return replace(field, id=new_id("fld"), value=field.value if own else None, filled_at=None)

@@ -1,0 +1,265 @@
+"""What a recipient may put into a field (contract 4): each type's check, and the checks across a group."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from esign.core.document.document import INK, Field, FieldType, Ink, Recipient, Role, Value
+from esign.core.errors import Detail, Problem
+from esign.core.instant import Instant
+
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+CONTROL_BUT_LINES = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
+DECIMAL = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,20})?")
+THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(,[0-9]{3})+")
+HANDS = (None, "a", "b", "c")
+
+# Each pattern with the sentence that tells the signer what is expected.
+PATTERNS: Mapping[str, tuple[Callable[[str], bool], str]] = {
+    "none": (lambda text: True, ""),
+    "digits": (lambda text: bool(re.fullmatch(r"[0-9]+", text)), "Use digits only."),
+    "letters": (lambda text: all(is_letter(c) or c in " '’-." for c in text), "Use letters only."),
+    "alphanumeric": (
+        lambda text: all(is_letter(c) or c.isalnum() or c == " " for c in text),
+        "Use letters and digits only.",
+    ),
+    "phone": (
+        lambda text: (
+            bool(re.fullmatch(r"\+?[0-9 ()/.\-]{4,30}", text)) and sum(c.isdigit() for c in text) >= 4
+        ),
+        "A telephone number has digits only, such as 0151 234 5678.",
+    ),
+    "postal": (
+        lambda text: bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 \-]{1,10}", text)),
+        "A postcode has letters and digits only.",
+    ),
+}
+
+
+class Wrong(ValueError):
+    """A value that does not fit, with the sentence for the signer and the rule it breaks."""
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule, self.message = rule, message
+
+
+def fill(
+    recipient: Recipient, answers: Mapping[str, Any], today: date, now: Instant
+) -> tuple[tuple[Field, ...], Ink | None]:
+    """The recipient's fields with their answers put in, and the signature given apart from any field.
+
+    `answers` maps field ids to JSON values, pictures already exchanged for `Ink`; `signature` stands for
+    the signature of a recipient who has no field for it. All problems are reported at once as
+    `invalid_request` with paths `/answers/<id>`; `today` is the date at the organisation.
+    """
+    known = {field.id for field in recipient.fields} | {"signature"}
+    problems = [
+        Detail(f"/answers/{key}", "This field is not yours to fill in.", "reference")
+        for key in answers
+        if key not in known
+    ]
+    filled = []
+    for field in recipient.fields:
+        try:
+            value = answer(field, answers.get(field.id), recipient, today)
+            filled.append(replace(field, value=value, filled_at=None if value is None else now))
+        except Wrong as wrong:
+            problems.append(Detail(f"/answers/{field.id}", wrong.message, wrong.rule))
+    problems += group_problems(filled, recipient.role is not Role.APPROVER)
+    ink = answers.get("signature")
+    if ink is not None and not isinstance(ink, Ink):
+        problems.append(Detail("/answers/signature", "Please sign.", "type"))
+    if needs_signature(recipient) and ink is None:
+        problems.append(Detail("/answers/signature", "Please sign.", "required"))
+    if problems:
+        raise Problem("invalid_request", "Some answers need a correction.", details=problems[:100])
+    return tuple(filled), ink if isinstance(ink, Ink) else None
+
+
+def needs_signature(recipient: Recipient) -> bool:
+    """Whether the signature has to be asked for apart from the fields (contract 1, row 2.2)."""
+    return recipient.role is Role.SIGNER and not any(f.type is FieldType.SIGNATURE for f in recipient.fields)
+
+
+def answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value | None:
+    """The value that is stored for one field; an approver may leave any empty (contract 4). Raises Wrong."""
+    must = field.required and recipient.role is not Role.APPROVER
+    if field.read_only:
+        if given is not None and given != field.value:
+            raise Wrong("reference", "This field was filled in by the sender and cannot be changed.")
+        return field.value
+    if field.type is FieldType.EMAIL and field.options.get("autofill", True):
+        return recipient.email
+    if field.type is FieldType.DATE and field.options.get("autofill", True):
+        return today.isoformat()
+    if given is None:
+        given = field.value
+    if given is None and field.type is FieldType.NAME and field.options.get("autofill", True):
+        given = recipient.name
+    if isinstance(given, str):
+        given = given.strip() or None
+    if field.type is FieldType.CHECKBOX:
+        return tick(given, must)
+    if given is None:
+        if must:
+            raise Wrong("required", "Please sign here." if field.type in INK else "Please fill this in.")
+        return None
+    return CHECKS[field.type](field, given)
+
+
+def prefill(field: Field, given: str | bool) -> Value | None:
+    """What the sender may write into a field beforehand; an empty text writes nothing. Raises Wrong."""
+    if field.type in INK:
+        raise Wrong("type", "Nobody signs beforehand.")
+    if field.type is FieldType.CHECKBOX:
+        if not isinstance(given, bool):
+            raise Wrong("type", "true or false.")
+        return given
+    text = a_string(given).strip()
+    return CHECKS[field.type](field, text) if text else None
+
+
+def tick(given: Any, must: bool) -> bool:
+    if given is None:
+        given = False
+    if not isinstance(given, bool):
+        raise Wrong("type", "Tick the box or leave it empty.")
+    if must and not given:
+        raise Wrong("required", "Please tick this box.")
+    return given
+
+
+def ink(field: Field, given: Any) -> Ink:
+    if not isinstance(given, Ink):
+        raise Wrong("type", "Draw, type or upload your signature.")
+    if given.kind not in field.options.get("allowed", ("drawn", "typed", "uploaded")):
+        raise Wrong("enum", "Please sign in another way.")
+    return given
+
+
+def words(field: Field, given: Any) -> str:
+    text = a_string(given)
+    lines = field.options.get("multiline", False)
+    if (CONTROL_BUT_LINES if lines else CONTROL).search(text):
+        raise Wrong("format", "This text has characters that cannot be printed.")
+    least, most = field.options.get("minLength") or 0, field.options.get("maxLength") or 2_000
+    if len(text) < least:
+        raise Wrong("length", f"Please write at least {least} characters.")
+    if len(text) > most:
+        raise Wrong("length", f"Please write at most {most} characters.")
+    fits, sentence = PATTERNS[field.options.get("pattern") or "none"]
+    if not all(fits(line) for line in text.splitlines() if line):
+        raise Wrong("format", sentence)
+    return text
+
+
+def name(field: Field, given: Any) -> str:
+    text = a_string(given)
+    if CONTROL.search(text):
+        raise Wrong("format", "This text has characters that cannot be printed.")
+    if len(text) > 200:
+        raise Wrong("length", "Please write at most 200 characters.")
+    return text
+
+
+def email(field: Field, given: Any) -> str:
+    text = name(field, given)
+    if not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", text):
+        raise Wrong("format", "Please write an email address, such as name@example.com.")
+    return text
+
+
+def day(field: Field, given: Any) -> str:
+    text = a_string(given)
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        raise Wrong("format", "Please choose a date, such as 2026-11-21.")
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        raise Wrong("format", "This date does not exist.") from None
+    least, most = field.options.get("min"), field.options.get("max")
+    if (least and text < least) or (most and text > most):
+        raise Wrong("range", _between("Choose a day", least, most))
+    return text
+
+
+def number(field: Field, given: Any) -> str:
+    if THOUSANDS.fullmatch(a_string(given)) and (field.options.get("decimals") or 0) < 3:
+        raise Wrong("format", "Please write the number without a mark between the thousands.")
+    text = a_string(given).replace(",", ".")
+    if not DECIMAL.fullmatch(text):
+        raise Wrong("format", "Please write a number, such as 12 or 3.50.")
+    decimals = field.options.get("decimals")
+    if decimals is not None and len(text.partition(".")[2]) > decimals:
+        raise Wrong(
+            "format", f"Use at most {decimals} digits after the point." if decimals else "Use a whole number."
+        )
+    least, most = field.options.get("min"), field.options.get("max")
+    exact = Decimal(text)
+    if (least is not None and exact < Decimal(str(least))) or (
+        most is not None and exact > Decimal(str(most))
+    ):
+        raise Wrong("range", _between("Choose a number", least, most))
+    return text
+
+
+def choice(field: Field, given: Any) -> str:
+    if given not in field.options.get("options", ()):
+        raise Wrong("enum", "Please choose one of the options.")
+    return str(given)
+
+
+def is_letter(c: str) -> bool:
+    """A letter, or a mark that belongs to one: accents, the vowels of Hindi and Thai."""
+    return unicodedata.category(c)[0] in "LM"
+
+
+def a_string(given: Any) -> str:
+    if not isinstance(given, str):
+        raise Wrong("type", "Please write text.")
+    return given
+
+
+def _between(lead: str, least: Any, most: Any) -> str:
+    if least is not None and most is not None:
+        return f"{lead} between {least} and {most}."
+    return f"{lead} from {least} on." if least is not None else f"{lead} up to {most}."
+
+
+CHECKS: Mapping[FieldType, Callable[[Field, Any], Value]] = {
+    FieldType.SIGNATURE: ink,
+    FieldType.INITIALS: ink,
+    FieldType.DATE: day,
+    FieldType.NAME: name,
+    FieldType.EMAIL: email,
+    FieldType.TEXT: words,
+    FieldType.NUMBER: number,
+    FieldType.RADIO: choice,
+    FieldType.DROPDOWN: choice,
+}
+
+
+def group_problems(fields: Iterable[Field], must: bool = True) -> list[Detail]:
+    """Check boxes of one group need between their largest minimum, if one `must` tick, and smallest maximum."""
+    groups: dict[str, list[Field]] = {}
+    for field in fields:
+        if field.type is FieldType.CHECKBOX and field.options.get("group"):
+            groups.setdefault(field.options["group"], []).append(field)
+    return [problem for boxes in groups.values() if (problem := _group_problem(boxes, must))]
+
+
+def _group_problem(boxes: Sequence[Field], must: bool) -> Detail | None:
+    least = max((b.options.get("minChecked") or 0 for b in boxes), default=0) if must else 0
+    limits = [b.options["maxChecked"] for b in boxes if b.options.get("maxChecked") is not None]
+    most = min(limits, default=len(boxes))
+    ticked = sum(box.value is True for box in boxes)
+    if ticked < least:
+        return Detail(f"/answers/{boxes[0].id}", f"Tick at least {least} of these boxes.", "range")
+    if ticked > most:
+        return Detail(f"/answers/{boxes[0].id}", f"Tick at most {most} of these boxes.", "range")
+    return None

@@ -1,0 +1,1 @@
+"""The rules of those who use the program: organisations, members, API keys, passwords."""

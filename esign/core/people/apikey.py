@@ -1,0 +1,161 @@
+"""API keys: how they are written, checked and shown, and what one may do (contract 8)."""
+
+import hashlib
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from esign.core.actor import Actor, Mode
+from esign.core.instant import Instant
+from esign.core.people.member import MemberRole
+from esign.core.people.user import MAY, Act
+
+ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+RANDOM = 30
+CHECK = 6
+SHAPE = re.compile(r"esk_(live|test)_[0-9A-Za-z]{36}")
+
+
+class Scope(StrEnum):
+    """What a key may be restricted to; `ALL` is the default."""
+
+    ALL = "*"
+    DOCUMENTS_READ = "documents:read"
+    DOCUMENTS_WRITE = "documents:write"
+    DOCUMENTS_SEND = "documents:send"
+    DOCUMENTS_LINKS = "documents:links"
+    TEMPLATES_READ = "templates:read"
+    TEMPLATES_WRITE = "templates:write"
+    WEBHOOKS_READ = "webhooks:read"
+    WEBHOOKS_WRITE = "webhooks:write"
+    ACCOUNT_READ = "account:read"
+    ACCOUNT_ADMIN = "account:admin"
+
+
+# What the role of a key's maker must allow for a scope to count: the act of the same pages in the web application.
+ACTS: Mapping[Scope, Act] = {
+    Scope.DOCUMENTS_READ: Act.READ,
+    Scope.DOCUMENTS_WRITE: Act.WORK,
+    Scope.DOCUMENTS_SEND: Act.WORK,
+    Scope.DOCUMENTS_LINKS: Act.WORK,
+    Scope.TEMPLATES_READ: Act.READ,
+    Scope.TEMPLATES_WRITE: Act.WORK,
+    Scope.WEBHOOKS_READ: Act.SETTLE,
+    Scope.WEBHOOKS_WRITE: Act.SETTLE,
+    Scope.ACCOUNT_READ: Act.SETTLE,
+    Scope.ACCOUNT_ADMIN: Act.SETTLE,
+}
+# Members, settings and keys belong to the organisation, not to a mode: test keys never have these scopes.
+LIVE_ONLY = frozenset({Scope.ACCOUNT_ADMIN})
+
+COMMAND_LINE = Actor("system", name="command line")
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key without its secret; `plan` is its organisation's own, None where the installation's counts.
+
+    `maker_role` is the present role of the member who made it; None where they were removed or disabled, and for
+    keys of the command line. `expiry_notice` is how many days ahead the last notice of its expiry was;
+    `unused_notices` counts those of its end for want of use, the last of them at `unused_noticed_at`.
+    """
+
+    id: str
+    organisation_id: str
+    mode: Mode
+    name: str
+    hint: str
+    scopes: frozenset[Scope]
+    created_at: Instant
+    expires_at: Instant | None = None
+    last_used_at: Instant | None = None
+    last_used_ip: str | None = None
+    revoked_at: Instant | None = None
+    plan: str | None = None
+    created_by: Actor = COMMAND_LINE
+    expiry_notice: int | None = None
+    unused_notices: int = 0
+    unused_noticed_at: Instant | None = None
+    maker_role: MemberRole | None = None
+
+    @property
+    def is_of_operator(self) -> bool:
+        """Whether it was made on the command line, by whoever runs the server."""
+        return self.created_by.kind == COMMAND_LINE.kind
+
+    @property
+    def acts(self) -> frozenset[Act]:
+        """Return what it may do at most: as much as its maker may today, the operator as much as an administrator."""
+        if self.is_of_operator:
+            return MAY[MemberRole.ADMIN]
+        return frozenset() if self.maker_role is None else MAY[self.maker_role]
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether it does nothing, as its maker is no active member any more."""
+        return not self.acts
+
+    def lists(self, scope: Scope) -> bool:
+        """Whether it was made for `scope`, whatever it may do today."""
+        return scope in self.scopes or Scope.ALL in self.scopes
+
+    def allows(self, scope: Scope) -> bool:
+        """Whether it has `scope` today: as made, in its mode, within the present role of its maker."""
+        return explain_refusal(self, scope) is None
+
+
+def explain_refusal(key: ApiKey, scope: Scope) -> str | None:
+    """Return why `key` may not use what `scope` opens, as a sentence for its program; None where it may."""
+    if key.mode is Mode.TEST and scope in LIVE_ONLY:
+        return f"A test key never has the scope {scope}: members, settings and keys need a live key."
+    if not key.lists(scope):
+        return f"This API key lacks the scope {scope}."
+    return explain_act(key, ACTS[scope], f"the scope {scope}")
+
+
+def explain_act(key: ApiKey, act: Act, wanted: str) -> str | None:
+    """Return why the maker of `key` may not do `act` today, which `wanted` names; None where they may."""
+    if key.is_suspended:
+        return "The member who made this API key is not active in the organisation any more; use another key."
+    if act not in key.acts:
+        return f"The member who made this API key is now {key.maker_role}, a role without {wanted}."
+    return None
+
+
+def compose(mode: Mode, random: str) -> str:
+    """The key made of 30 random characters of `ALPHABET`."""
+    if len(random) != RANDOM or not set(random) <= set(ALPHABET):
+        raise ValueError("a key is made of 30 characters of the alphabet")
+    stem = f"esk_{mode}_{random}"
+    return stem + checksum(stem)
+
+
+def checksum(stem: str) -> str:
+    """CRC-32 of prefix and random part in base 62: shows a typing error without a look at the database."""
+    number = zlib.crc32(stem.encode("ascii"))
+    digits = ""
+    for _ in range(CHECK):
+        number, digit = divmod(number, len(ALPHABET))
+        digits = ALPHABET[digit] + digits
+    return digits
+
+
+def mode_of(key: str) -> Mode | None:
+    """The mode of a key of right shape and checksum, else None."""
+    shape = SHAPE.fullmatch(key)
+    if shape is None or checksum(key[:-CHECK]) != key[-CHECK:]:
+        return None
+    return Mode(shape[1])
+
+
+def digest(key: str) -> bytes:
+    """What is stored of a key; 178 random bits need no slow hash."""
+    return hashlib.sha256(key.encode("ascii")).digest()
+
+
+def hint(key: str) -> str:
+    """`esk_live_ab12…wxyz`: enough to recognise a key, too little to use it."""
+    prefix, random = key[: -RANDOM - CHECK], key[-RANDOM - CHECK : -CHECK]
+    return f"{prefix}{random[:4]}…{random[-4:]}"

@@ -1,0 +1,169 @@
+"""When an event is delivered again, and when a webhook that takes nothing is switched off (contract 5)."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal
+
+from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant, Millis
+from esign.core.webhook.webhook import Webhook
+
+# The delay after the previous failure, by attempt: about 75.6 hours in all.
+DELAYS: tuple[Millis, ...] = (
+    0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR,
+)  # fmt: skip
+LONGEST_WAIT = 24 * HOUR
+GONE = 410
+ASKS_TO_WAIT = (429, 503)
+
+OFF_AFTER = 5 * DAY
+WARNED_BEFORE = 24 * HOUR
+FAILURES = 10
+
+
+class DeliveryStatus(StrEnum):
+    PENDING = "pending"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One event for one webhook. `number` puts deliveries in the order of their making.
+
+    `tries` counts the attempts of the schedule, `attempt_count` those asked for by hand too. `due_at` is when the
+    next one is due, or, while one is under way (`boot` names the run of the program that makes it), when it counts
+    as lost.
+    """
+
+    number: int
+    id: str
+    webhook_id: str
+    event_id: str
+    event_type: str
+    status: DeliveryStatus
+    created_at: Instant
+    due_at: Instant
+    tries: int = 0
+    attempt_count: int = 0
+    last_status_code: int | None = None
+    last_error: str | None = None
+    finished_at: Instant | None = None
+    boot: str | None = None
+
+    @property
+    def next_attempt_at(self) -> Instant | None:
+        """None too while an attempt is under way."""
+        return self.due_at if self.status is DeliveryStatus.PENDING and self.boot is None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What came of one request: an answer with the beginning of its body, or an error; `asked` is a Retry-After."""
+
+    at: Instant
+    duration_ms: Millis
+    status_code: int | None = None
+    error: str | None = None
+    response_body: bytes = b""
+    asked: Millis | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status_code is not None and 200 <= self.status_code < 300
+
+
+def after(delivery: Delivery, attempt: Attempt, now: Instant, jitter: float) -> Delivery:
+    """The delivery after an attempt of its schedule; what was dropped meanwhile can still succeed, no more."""
+    if attempt.succeeded or delivery.status is not DeliveryStatus.PENDING:
+        return after_extra(delivery, attempt, now)
+    tries = delivery.tries + 1
+    due_at = None if attempt.status_code == GONE else next_attempt(tries, now, jitter, attempt.asked)
+    noted = replace(_noted(delivery, attempt), tries=tries, boot=None)
+    if due_at is None:
+        return replace(noted, status=DeliveryStatus.FAILED, finished_at=now)
+    return replace(noted, due_at=due_at)
+
+
+def after_extra(delivery: Delivery, attempt: Attempt, now: Instant) -> Delivery:
+    """The delivery after an attempt by hand: a success ends it, a failure changes neither status nor schedule."""
+    noted = _noted(delivery, attempt)
+    if not attempt.succeeded:
+        return noted
+    return replace(noted, status=DeliveryStatus.SUCCEEDED, finished_at=now, boot=None)
+
+
+def _noted(delivery: Delivery, attempt: Attempt) -> Delivery:
+    return replace(
+        delivery,
+        attempt_count=delivery.attempt_count + 1,
+        last_status_code=attempt.status_code,
+        last_error=attempt.error,
+    )
+
+
+def next_attempt(
+    attempts: int, now: Instant, jitter: float, retry_after: Millis | None = None
+) -> Instant | None:
+    """When to try again after `attempts` failures; None when the schedule is used up.
+
+    `jitter` is 0.9 to 1.1; `retry_after` is what the receiver asked for, capped at 24 hours.
+    """
+    if attempts >= len(DELAYS):
+        return None
+    wait = round(DELAYS[attempts] * jitter)
+    if retry_after is not None:
+        wait = max(wait, min(retry_after, LONGEST_WAIT))
+    return now + wait
+
+
+def succeeded(webhook: Webhook, now: Instant) -> Webhook:
+    """One success and all that failed before is forgiven."""
+    return replace(_forgiven(webhook), last_success_at=now)
+
+
+def failed(webhook: Webhook, exhausted: bool, now: Instant) -> Webhook:
+    """One more attempt of the schedule has failed; `exhausted` where it was the last."""
+    return replace(
+        webhook,
+        failing_since=now if webhook.failing_since is None else webhook.failing_since,
+        failures=webhook.failures + 1,
+        exhausted=webhook.exhausted + exhausted,
+    )
+
+
+def warned(webhook: Webhook, now: Instant) -> Webhook:
+    """Its administrators know that it will be switched off."""
+    return replace(webhook, warned_at=now)
+
+
+def switched_on(webhook: Webhook) -> Webhook:
+    """Enabled, with nothing held against it."""
+    return replace(_forgiven(webhook), enabled=True, disabled_at=None, disabled_reason=None)
+
+
+def switched_off(webhook: Webhook, reason: str, now: Instant) -> Webhook:
+    """`reason` is `manual`, `failing` or `gone`; whatever disabled it first stays the reason."""
+    if not webhook.enabled:
+        return webhook
+    return replace(webhook, enabled=False, disabled_at=now, disabled_reason=reason, updated_at=now)
+
+
+def _forgiven(webhook: Webhook) -> Webhook:
+    return replace(webhook, failing_since=None, failures=0, exhausted=0, warned_at=None)
+
+
+def off_at(webhook: Webhook, now: Instant) -> Instant:
+    """When a webhook that takes nothing is switched off: after 5 days, and 24 hours after the warning."""
+    warned_at = now if webhook.warned_at is None else webhook.warned_at
+    return max((webhook.failing_since or now) + OFF_AFTER, warned_at + WARNED_BEFORE)
+
+
+def verdict(webhook: Webhook, now: Instant) -> Literal["warn", "end"] | None:
+    """What is due for a webhook that has taken nothing for days."""
+    if not webhook.enabled or webhook.failing_since is None:
+        return None
+    if webhook.failures < FAILURES or not webhook.exhausted:
+        return None
+    if webhook.warned_at is None:
+        return "warn" if now >= webhook.failing_since + OFF_AFTER - WARNED_BEFORE else None
+    return "end" if now >= off_at(webhook, now) else None

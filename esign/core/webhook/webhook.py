@@ -1,0 +1,205 @@
+"""What a webhook asks for and receives (contract 5)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from esign.core.actor import Mode
+from esign.core.document.audit import Entry
+from esign.core.document.document import Document, Recipient
+from esign.core.document.state.outcome import Event
+from esign.core.document.template import Template
+from esign.core.instant import Instant, rfc3339
+from esign.core.people.admin_audit import RECORDED
+
+API_VERSION = "v1"
+
+PUBLISHED = (
+    "document.created",
+    "document.sent",
+    "document.completed",
+    "document.declined",
+    "document.expired",
+    "document.cancelled",
+    "document.deleted",
+    "document.seal_failed",
+    "recipient.sent",
+    "recipient.viewed",
+    "recipient.completed",
+    "recipient.declined",
+    "recipient.reminded",
+    "recipient.delivery_failed",
+    "template.created",
+    "template.updated",
+    "template.deleted",
+    RECORDED,
+)
+
+TEST = "webhook.test"
+
+# Every name a webhook may ask for (contract 5).
+ALL_EVENTS = (*PUBLISHED, TEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A subscription; `secret` is encrypted at rest because signing needs it, `events` names or `*`.
+
+    `failures` and `exhausted` count failed attempts and deliveries given up since the last success, the first of
+    which was at `failing_since`; after a rotation `previous_secret` signs too, until `previous_until`.
+    """
+
+    id: str
+    organisation_id: str
+    mode: Mode
+    url: str
+    events: tuple[str, ...]
+    enabled: bool
+    secret: bytes
+    created_at: Instant
+    updated_at: Instant
+    description: str | None = None
+    disabled_at: Instant | None = None
+    disabled_reason: str | None = None
+    failing_since: Instant | None = None
+    last_success_at: Instant | None = None
+    failures: int = 0
+    exhausted: int = 0
+    warned_at: Instant | None = None
+    previous_secret: bytes | None = None
+    previous_until: Instant | None = None
+
+    def subscribes(self, event_type: str) -> bool:
+        """A test goes to whoever asks for one, not to subscribers; `*` is every event but those of the audit log.
+
+        Who subscribes to `*` asked for documents and templates. Administrative acts are told to whoever names them.
+        """
+        if event_type == TEST:
+            return False
+        return event_type in self.events or ("*" in self.events and event_type != RECORDED)
+
+    def wants(self, event_type: str) -> bool:
+        return self.enabled and self.subscribes(event_type)
+
+    def rotating(self, now: Instant) -> bool:
+        """Whether two secrets are alive."""
+        return self.previous_until is not None and now < self.previous_until
+
+    def secrets(self, now: Instant) -> tuple[bytes, ...]:
+        """Those that sign, newest first."""
+        if self.previous_secret is None or not self.rotating(now):
+            return (self.secret,)
+        return (self.secret, self.previous_secret)
+
+
+def payload(event: Event, event_id: str, sequence: int, document: Document) -> dict[str, Any]:
+    """The body of one event: the document as it is after it (contract 5)."""
+    body: dict[str, Any] = {"document": of_document(document)}
+    if event.type == "document.deleted":
+        # The member stays, as the form of the event is promised; the text leaves with the document.
+        body = {"document": {"id": document.id, "externalId": None}}
+    if event.recipient_id is not None:
+        body["recipient"] = of_recipient(document.recipient(event.recipient_id), whole=True)
+    return {
+        "id": event_id,
+        "type": event.type,
+        "timestamp": rfc3339(event.at),
+        "apiVersion": API_VERSION,
+        "mode": document.mode.value,
+        "sequence": sequence,
+        "data": body,
+    }
+
+
+def template_payload(event_type: str, at: Instant, event_id: str, template: Template) -> dict[str, Any]:
+    """The body of an event about a template, which has no `sequence`."""
+    shown = {"id": template.id, "title": template.title, "revision": template.revision}
+    return {
+        "id": event_id,
+        "type": event_type,
+        "timestamp": rfc3339(at),
+        "apiVersion": API_VERSION,
+        "mode": template.mode.value,
+        "sequence": None,
+        "data": {"template": shown},
+    }
+
+
+def audit_payload(line: Entry, event_id: str) -> dict[str, Any]:
+    """The body of an event about an entry of the administrative log: which act, by whose id, and its hash.
+
+    It names nobody and gives no details: webhooks and the list of events are read with lesser scopes than the log.
+    """
+    entry = {
+        "seq": line.seq,
+        "at": rfc3339(line.at),
+        "type": line.type,
+        "actor": {"kind": line.actor_kind, "id": line.actor_id},
+        "hash": line.hash.hex(),
+    }
+    return {
+        "id": event_id,
+        "type": RECORDED,
+        "timestamp": rfc3339(line.at),
+        "apiVersion": API_VERSION,
+        "mode": Mode.LIVE.value,
+        "sequence": None,
+        "data": {"entry": entry},
+    }
+
+
+def test_payload(webhook: Webhook, event_id: str, now: Instant) -> dict[str, Any]:
+    """The body of a test, which has no `sequence` either."""
+    return {
+        "id": event_id,
+        "type": TEST,
+        "timestamp": rfc3339(now),
+        "apiVersion": API_VERSION,
+        "mode": webhook.mode.value,
+        "sequence": None,
+        "data": {"webhookId": webhook.id},
+    }
+
+
+def of_document(document: Document) -> Mapping[str, Any]:
+    return {
+        "id": document.id,
+        "title": document.title,
+        "status": document.status.value,
+        "pageCount": document.page_count,
+        "createdAt": rfc3339(document.created_at),
+        "sentAt": _time(document.sent_at),
+        "expiresAt": _time(document.expires_at),
+        "completedAt": _time(document.completed_at),
+        "closedAt": _time(document.closed_at),
+        "closeReason": document.close_reason,
+        "templateId": document.template_id,
+        "externalId": document.external_id,
+        "metadata": dict(document.metadata),
+        "recipients": [of_recipient(r) for r in document.recipients],
+    }
+
+
+def of_recipient(recipient: Recipient, whole: bool = False) -> Mapping[str, Any]:
+    """One list entry; `whole` adds its timestamps and the reason of a refusal."""
+    entry: dict[str, Any] = {
+        "id": recipient.id,
+        "email": recipient.email,
+        "name": recipient.name,
+        "role": recipient.role.value,
+        "status": recipient.status.value,
+        "order": recipient.order,
+    }
+    if whole:
+        entry |= {
+            "sentAt": _time(recipient.sent_at),
+            "viewedAt": _time(recipient.viewed_at),
+            "completedAt": _time(recipient.completed_at),
+            "declinedAt": _time(recipient.declined_at),
+            "declineReason": recipient.decline_reason,
+        }
+    return entry
+
+
+def _time(at: Instant | None) -> str | None:
+    return None if at is None else rfc3339(at)

@@ -1,0 +1,1 @@
+"""What is drawn onto and behind pages: values, signatures, certificate pages."""

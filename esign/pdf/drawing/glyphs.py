@@ -1,0 +1,81 @@
+"""Which characters no font can draw: asked before a document is sent, so that no empty box is ever printed.
+
+A request asks `missing`, which reads one small table; the workers ask `missing_with_system`, which knows the CJK fonts
+too, and so does the command line before it names an organisation.
+"""
+
+import json
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+FONTS = Path(__file__).parents[1] / "fonts"
+
+Ranges = tuple[tuple[int, int], ...]
+
+# Unicode's Default_Ignorable_Code_Point, controls and line ends leave no mark whatever the font: kit.typ drops them or
+# makes a space of them.
+FREE: Ranges = (
+    (0x0000, 0x001F),
+    (0x007F, 0x009F),
+    (0x00AD, 0x00AD),
+    (0x061C, 0x061C),
+    (0x200B, 0x200F),
+    (0x2028, 0x202E),
+    (0x2060, 0x206F),
+    (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF),
+    (0xFFF9, 0xFFFB),
+    (0xE0000, 0xE0FFF),
+)
+
+
+SCRIPTS = {"CJK": "Chinese", "HANGUL": "Korean", "HIRAGANA": "Japanese", "KATAKANA": "Japanese"}
+
+
+@cache
+def _shipped() -> Ranges:
+    table = json.loads((FONTS / "coverage.json").read_text())
+    return tuple((first, last) for first, last in table["base"])
+
+
+def _holds(ranges: Ranges, character: str) -> bool:
+    at = bisect_right(ranges, (ord(character), 0x110000)) - 1
+    return at >= 0 and ranges[at][0] <= ord(character) <= ranges[at][1]
+
+
+def _wanted(texts: Iterable[str]) -> set[str]:
+    """The characters that leave a mark, as they are set (NFC)."""
+    return {c for text in texts for c in unicodedata.normalize("NFC", text) if not _holds(FREE, c)}
+
+
+def missing(texts: Iterable[str]) -> list[str]:
+    """The characters no shipped font can draw, each once and sorted; none means that all can be printed."""
+    return sorted(c for c in _wanted(texts) if not _holds(_shipped(), c))
+
+
+def script(character: str) -> str:
+    """What a character belongs to, by its Unicode name: `Tamil`, `Chinese`; `symbol` for what is no letter."""
+    if unicodedata.category(character)[0] not in "LM":
+        return "symbol"
+    name = unicodedata.name(character, "unknown").split()[0].split("-")[0]
+    return SCRIPTS.get(name, name.capitalize())
+
+
+def spelt(text: str, left: Iterable[str]) -> str:
+    """The text with the characters that no font can draw as their numbers in Unicode."""
+    numbers = {ord(c): f"[U+{ord(c):04X}]" for c in left}
+    return unicodedata.normalize("NFC", text).translate(numbers) if numbers else text
+
+
+def missing_with_system(texts: Iterable[str], font_paths: Sequence[str] = ()) -> list[str]:
+    """As `missing`, with the CJK fonts of the given folders, or of the system when those hold none."""
+    left = missing(texts)
+    if not left:
+        return []
+    from esign.pdf.drawing import cjk
+
+    drawn = cjk.characters(tuple(font_paths))
+    return [c for c in left if ord(c) not in drawn]

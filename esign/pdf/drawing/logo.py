@@ -1,0 +1,43 @@
+"""The logo of an organisation, made anew from its pixels: small, and opaque on the white that it is always shown on.
+
+Opaque, because a mail reader in the dark turns white grounds black but leaves pictures alone.
+"""
+
+import io
+
+from PIL import Image
+
+from esign.core.errors import Problem
+from esign.pdf.drawing.picture import pixels, trimmed
+from esign.pdf.inspection import Picture
+
+FORMATS = ("PNG", "JPEG")
+BOUNDS, LESS = (640, 160), (480, 120)  # pixels of the result: 11 mm on the certificate page at 370 dpi
+LEAST = 16  # pixels in height, and in width
+MOST = 64 * 2**10  # bytes of the result, which each signing page and each mail brings
+NEITHER = "The picture is neither a PNG nor a JPEG. An SVG is not taken; save it as a PNG and send that."
+BLANK = "On white nothing is seen of it. Send the logo that is made for light backgrounds."
+NARROW = f"The logo is too small, or too long for its height: less than {LEAST} pixels are left of it."
+
+
+def redraw(image: bytes) -> Picture:
+    """A PNG or JPEG as an opaque PNG, cut to its edges; `invalid_request` for all else."""
+    ink = trimmed(pixels(image, FORMATS, NEITHER), BLANK)
+    sheet = Image.new("RGB", ink.size, "white")
+    sheet.paste(ink, mask=ink)
+    sheet.thumbnail(BOUNDS, Image.Resampling.LANCZOS)
+    if min(sheet.size) < LEAST:
+        raise Problem("invalid_request", NARROW)
+    png = written(sheet)
+    if len(png) > MOST:
+        png = written(sheet.quantize())
+    if len(png) > MOST:
+        sheet.thumbnail(LESS, Image.Resampling.LANCZOS)
+        png = written(sheet.quantize())
+    return Picture(png, *sheet.size)
+
+
+def written(image: Image.Image) -> bytes:
+    png = io.BytesIO()
+    image.save(png, "PNG", optimize=True)
+    return png.getvalue()

@@ -1,0 +1,107 @@
+"""The filled-in values as transparent pages, one for each page that has any, to be laid over it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from esign.core.document import lettering
+from esign.core.instant import Instant
+from esign.pdf.drawing import certificate
+from esign.pdf.order import Drawn, SealFailed
+
+Size = tuple[float, float]  # of a page as displayed, in points
+
+EXTRAS = ("format", "multiline", "options", "layout", "frame")
+
+
+def draw(
+    fields: Sequence[Drawn],
+    sizes: Sequence[Size],
+    now: Instant,
+    *,
+    lang: str = "en",
+    watermark: str | None = None,
+    font_paths: Sequence[str] = (),
+) -> tuple[bytes, list[int]]:
+    """A PDF and, for each of its pages, the number of the page it belongs to; with a watermark that is all of them.
+
+    Raises `Overflow` naming the texts that do not fit.
+    """
+    pages = _pages(fields, sizes, all_pages=watermark is not None)
+    if not pages:
+        return b"", []
+    facts = {
+        "lang": lang,
+        "watermark": watermark,
+        "numbers": lettering.NUMBERS,
+        "pictures": _shared(pages),
+        "pages": pages,
+    }
+    return certificate.draw(facts, "overlay", now, font_paths), [page["number"] for page in pages]
+
+
+def _shared(pages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
+    """Each picture once, for one may be drawn on every page; the fields name its place in this list."""
+    places: dict[str, int] = {}
+    pictures: list[Mapping[str, Any]] = []
+    for field in (field for page in pages for field in page["fields"] if "picture" in field):
+        picture = field["picture"]
+        place = field["picture"] = places.setdefault(picture["base64"], len(pictures))
+        if place == len(pictures):
+            pictures.append(picture)
+    return pictures
+
+
+def unfit(
+    fields: Sequence[Drawn], sizes: Sequence[Size], now: Instant, font_paths: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The ids of the texts too long for their boxes: to be refused while somebody can still shorten them."""
+    try:
+        draw(fields, sizes, now, font_paths=font_paths)
+    except certificate.Overflow as overflow:
+        return overflow.fields
+    return ()
+
+
+def _pages(fields: Sequence[Drawn], sizes: Sequence[Size], *, all_pages: bool) -> list[dict[str, Any]]:
+    by_page: dict[int, list[dict[str, Any]]] = {n: [] for n in range(1, len(sizes) + 1) if all_pages}
+    for field in fields:
+        if not 1 <= field.page <= len(sizes):
+            raise SealFailed(f"Field {field.id} lies on page {field.page}, which the document does not have.")
+        by_page.setdefault(field.page, []).append(_field(field, *sizes[field.page - 1]))
+    return [_page(n, *sizes[n - 1], drawn) for n, drawn in sorted(by_page.items())]
+
+
+def _page(number: int, width: float, height: float, fields: list[dict[str, Any]]) -> dict[str, Any]:
+    small, large = lettering.factors(width, height)
+    return {
+        **{"number": number, "width": width, "height": height},
+        **{"small": small, "large": large, "fields": fields},
+    }
+
+
+def _field(field: Drawn, width: float, height: float) -> dict[str, Any]:
+    """A field as the template reads it: points instead of percent, absent instead of None."""
+    place = {
+        "x": field.x * width / 100,
+        "y": field.y * height / 100,
+        "width": field.width * width / 100,
+        "height": field.height * height / 100,
+    }
+    known: Mapping[str, Any] = {
+        "value": bool(field.value) if field.type == "checkbox" else field.value,
+        "kind": field.kind,
+        "text": field.text,
+        "picture": field.picture,
+        "caption": field.caption,
+        "font_size": field.font_size,
+        "align": field.align,
+        "lang": field.lang,
+        **{extra: field.options.get(extra) for extra in EXTRAS},
+    }
+    hand = {"hand": field.hand} if field.kind == "typed" else {}
+    return (
+        {"id": field.id, "type": field.type}
+        | place
+        | hand
+        | {k: v for k, v in known.items() if v is not None}
+    )

@@ -1,0 +1,1 @@
+"""Fields that a file asks for by itself."""

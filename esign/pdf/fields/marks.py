@@ -1,0 +1,114 @@
+"""Reads marks in a page's text that stand for fields: `{{type}}`, `{{type:person}}`, `{{type:person:label}}`.
+
+The person is the number of a recipient; of a choice or a list the third part names the options, `Yes|No`.
+"""
+
+import re
+from collections.abc import Iterator
+from ctypes import byref, c_double, c_int
+
+import pypdfium2
+from pypdfium2 import raw
+
+from esign.core.document.document import FieldType
+from esign.core.document.placement import SIZES
+from esign.pdf.inspection import Blank, Unused
+
+MOST = 100_000  # characters of one page
+FINE = 1_000_000  # units of a page's side, so that whole numbers are exact enough
+MARK = re.compile(r"\{\{(\s*[^{}\s][^{}]{0,2000})\}\}")
+PARTS = re.compile(r"\s*([A-Za-z]+)\s*(?::\s*([0-9]{0,3})\s*)?(?::(.*))?", re.DOTALL)
+
+# Words that people use for the types, beside the types themselves.
+WORDS = {
+    **{kind.value: kind for kind in FieldType},
+    "sign": FieldType.SIGNATURE,
+    "sig": FieldType.SIGNATURE,
+    "initial": FieldType.INITIALS,
+    "tick": FieldType.CHECKBOX,
+    "check": FieldType.CHECKBOX,
+    "choice": FieldType.RADIO,
+    "list": FieldType.DROPDOWN,
+}
+LISTS = {FieldType.RADIO: 2, FieldType.DROPDOWN: 1}  # how many options each needs at least
+
+Box = tuple[float, float, float, float]
+
+
+def read(page: pypdfium2.PdfPage, number: int) -> Iterator[Blank | Unused]:
+    """The marks of a page in the order of its text; its own characters are looked at only where there may be one."""
+    text = page.get_textpage()
+    try:
+        if "{{" not in text.get_text_range(0, min(text.count_chars(), MOST)):
+            return
+        units = [raw.FPDFText_GetUnicode(text, at) for at in range(min(text.count_chars(), MOST))]
+        written = "".join(chr(unit) if unit < 0xD800 else "\ufffd" for unit in units)
+        for found in MARK.finditer(written):
+            yield mark(found[1], number, box(page, text, written, *found.span()))
+    finally:
+        text.close()
+
+
+def mark(inside: str, number: int, place: Box | None) -> Blank | Unused:
+    inside = " ".join(inside.split())
+    name = f"{{{{{inside[:80]}}}}}"
+    parts = PARTS.fullmatch(inside)
+    kind = WORDS.get(parts[1].lower()) if parts else None
+    if parts is None or kind is None:
+        return Unused(number, name, "There is no such type of field.")
+    if place is None:
+        return Unused(number, name, "It lies outside the page as it is shown.")
+    rest = (parts[3] or "").strip()
+    options: dict[str, list[str]] = {}
+    if kind in LISTS:
+        options["options"] = list(dict.fromkeys(one.strip()[:200] for one in rest.split("|") if one.strip()))
+        if not LISTS[kind] <= len(options["options"]) <= 50:
+            return Unused(number, name, "It names no options, as {{choice:1:Yes|No}} does.")
+        rest = ""
+    return Blank(
+        kind.value,
+        number,
+        *standing(kind, place),
+        marked=True,
+        label=rest[:100] or None,
+        person=int(parts[2] or 1),
+        options=options,
+    )
+
+
+def standing(kind: FieldType, place: Box) -> Box:
+    """A field of the usual size that begins where the mark begins and stands on the same line."""
+    left, top, right, bottom = place
+    width, height = SIZES[kind]
+    if kind is not FieldType.CHECKBOX:
+        width = max(width, right - left)
+    width, height = min(width, 100.0), max(height, bottom - top)
+    x, y = min(left, 100 - width), min(max(bottom - height, 0.0), 100 - height)
+    return round(x, 2), round(y, 2), round(width, 2), round(height, 2)
+
+
+def box(
+    page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage, written: str, start: int, end: int
+) -> Box | None:
+    """Left, top, right and bottom in percent of the page as displayed, of the run up to a break of the line."""
+    breaks = [at for at in range(start, end) if written[at] in "\r\n"]
+    corners = [corner for at in range(start, breaks[0] if breaks else end) for corner in seen(page, text, at)]
+    if not corners:
+        return None
+    across, down = [x for x, _ in corners], [y for _, y in corners]
+    left, right, top, bottom = min(across), max(across), min(down), max(down)
+    if not (0 <= (left + right) / 2 <= 100 and 0 <= (top + bottom) / 2 <= 100):
+        return None
+    return max(left, 0.0), max(top, 0.0), min(right, 100.0), min(bottom, 100.0)
+
+
+def seen(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage, at: int) -> list[tuple[float, float]]:
+    """Two opposite corners of a character; none of a mere space."""
+    left, right, bottom, top = (c_double() for _ in range(4))
+    if not raw.FPDFText_GetCharBox(text, at, left, right, bottom, top) or left.value == right.value:
+        return []
+    x, y, corners = c_int(), c_int(), []
+    for east, north in ((left, bottom), (right, top)):
+        raw.FPDF_PageToDevice(page, 0, 0, FINE, FINE, 0, east, north, byref(x), byref(y))
+        corners.append((x.value / FINE * 100, y.value / FINE * 100))
+    return corners

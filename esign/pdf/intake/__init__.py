@@ -1,0 +1,1 @@
+"""What happens to an uploaded file before it is taken."""

@@ -1,0 +1,102 @@
+"""Refuses at once what would keep a reader busy without end: a cheap first look, the worker's limits are the law."""
+
+import warnings
+from collections.abc import Callable
+from decimal import Decimal
+
+import pikepdf
+from pikepdf import Array, Dictionary, Name, Object, Pdf, Stream
+
+from esign.core.errors import Problem
+from esign.pdf.inspection import TOO_COMPLEX
+from esign.pdf.intake import active
+from esign.pdf.page import page as pages
+
+# A pattern this fine takes a reader over 4 seconds to lay across a page: 10,000 by 10,000 tiles.
+MOST_TILES = 100_000_000
+
+
+def refuse_endless(pdf: Pdf) -> None:
+    """Raise `invalid_file` for forms that paint themselves and for patterns of countless tiles."""
+    shared: set[tuple[int, int]] = set()
+    for page in pdf.pages:
+        resources = pages.inherited(page.obj, "/Resources")
+        if not isinstance(resources, Dictionary) or resources.objgen in shared:
+            continue
+        if resources.is_indirect:
+            shared.add(resources.objgen)
+        seen = pages.view(page)
+        if _fine(resources, seen.width * seen.height) or _circular(resources):
+            raise Problem("invalid_file", TOO_COMPLEX)
+
+
+def _entries(resources: Object, kind: str) -> dict[str, Object]:
+    """The streams of one kind of resource, by name."""
+    found = resources.get(kind)
+    items = found.items() if isinstance(found, Dictionary) else ()
+    return {name: item for name, item in items if isinstance(item, Stream)}
+
+
+def _fine(resources: Object, area: float) -> bool:
+    return any(_tiles(pattern, area) > MOST_TILES for pattern in _entries(resources, "/Pattern").values())
+
+
+def _tiles(pattern: Object, area: float) -> float:
+    """How many tiles of the pattern cover that area, in square points."""
+    steps = [pattern.get(key) for key in ("/XStep", "/YStep")]
+    matrix = pattern.get("/Matrix")
+    numbers = list(matrix) if isinstance(matrix, Array) and len(matrix) == 6 else [1, 0, 0, 1, 0, 0]
+    if not all(isinstance(n, int | Decimal) for n in (*steps, *numbers)):
+        return 0
+    across, down, a, b, c, d = (float(n) for n in (*steps, *numbers[:4]))
+    tile = abs(across * down * (a * d - b * c))
+    return area / tile if tile else 0
+
+
+def _circular(resources: Object) -> bool:
+    """Whether a form reached from here paints itself; one that only names itself among its resources is harmless."""
+
+    def named(form: Object) -> list[Object]:
+        own = form.get("/Resources")
+        return _forms(own if isinstance(own, Dictionary) else resources)
+
+    def painted(form: Object) -> list[Object]:
+        own = form.get("/Resources")
+        forms = _entries(own if isinstance(own, Dictionary) else resources, "/XObject")
+        return [forms[name] for name in _names(form) if name in forms]
+
+    return _returns(_forms(resources), named) and _returns(_forms(resources), painted)
+
+
+def _forms(resources: Object) -> list[Object]:
+    return [item for item in _entries(resources, "/XObject").values() if item.get("/Subtype") == Name.Form]
+
+
+def _names(form: Object) -> set[str]:
+    """What the form's content paints."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = pikepdf.parse_content_stream(form, "Do")
+    except (pikepdf.PikepdfError, ValueError, TypeError):
+        return set()
+    return {active.name(operand) for each in found for operand in each.operands[-1:]}
+
+
+def _returns(starts: list[Object], onward: Callable[[Object], list[Object]]) -> bool:
+    """Whether a walk comes back to where it still is."""
+    done: set[tuple[int, int]] = set()
+    under_way: set[tuple[int, int]] = set()
+    waiting = [(start, True) for start in starts]
+    while waiting:
+        item, entering = waiting.pop()
+        if not entering:
+            under_way.remove(item.objgen)
+            done.add(item.objgen)
+        elif item.objgen in under_way:
+            return True
+        elif item.objgen not in done:
+            under_way.add(item.objgen)
+            waiting.append((item, False))
+            waiting += [(next_, True) for next_ in onward(item)]
+    return False

@@ -1,0 +1,158 @@
+"""Decides at the door whether a PDF can be signed and sealed here, and makes of it what the signers will see."""
+
+import io
+from functools import cache
+
+import pikepdf
+import pypdfium2
+from pikepdf import Pdf
+
+from esign.core.document.document import Page
+from esign.core.errors import Detail, Problem
+from esign.pdf.drawing import stamp
+from esign.pdf.inspection import REMOVALS, TOO_COMPLEX, Inspection, Limits
+from esign.pdf.intake import complexity, normalise, signature
+from esign.pdf.page import page as pages
+from esign.pdf.page import render
+
+__all__ = ["Inspection", "Limits", "inspect"]
+
+# Visible sides in points, and how many times longer one may be than the other.
+SIDE, RATIO = (3, 14_400), 50
+
+UNREADABLE = (
+    "The file is damaged and cannot be read; save it again in the program that made it and send that."
+)
+ENCRYPTED = (
+    "The file is encrypted in a way that cannot be read here; save it without encryption and send that."
+)
+SIGNED = (
+    "The file carries a digital signature or once did, which signing here would break; "
+    "send the unsigned original, or print it to a new PDF."
+)
+
+# The most one stream may unfold to, in bytes; a page of a 600 dpi colour scan is 100 MB, but never read here.
+UNFOLDED = 128 * 1024 * 1024
+
+
+def inspect(upload: bytes, limits: Limits) -> Inspection:
+    """Read, judge and normalise an upload; raises `Problem` with a code of contract 6 when it cannot be taken."""
+    pikepdf.settings.set_qpdf_limits(flate_max_memory=UNFOLDED, run_length_max_memory=UNFOLDED)
+    _gate(upload, limits)
+    try:
+        return _inspect(upload, limits)
+    except pikepdf.PikepdfError as error:
+        raise Problem("invalid_file", TOO_COMPLEX if "limit" in str(error) else UNREADABLE) from error
+    except OverflowError as error:  # a number of the file is beyond the integers of qpdf
+        raise Problem("invalid_file", UNREADABLE) from error
+
+
+def _inspect(upload: bytes, limits: Limits) -> Inspection:
+    pdf, mended = opened(upload)
+    if signature.signed(upload, pdf):
+        raise Problem("file_signed", SIGNED)
+    normalise.refuse_dynamic(pdf)
+    seen = _measure(pdf, limits)
+    complexity.refuse_endless(pdf)
+    removed = {"restrictions"} if pdf.is_encrypted else set()
+    removed |= normalise.normalise(pdf)
+    prepared = normalise.write(pdf)
+    mended = mended or bool(pdf.get_warnings())
+    _rehearse(prepared, len(seen))
+    images = render.render(prepared, seen)
+    return Inspection(prepared, seen, images, mended, tuple(word for word in REMOVALS if word in removed))
+
+
+def _gate(upload: bytes, limits: Limits) -> None:
+    if len(upload) > limits.file_bytes:
+        raise Problem(
+            "file_too_large", f"The file has {len(upload):,} bytes; {limits.file_bytes:,} are allowed."
+        )
+    if b"%PDF-" not in upload[:1024]:
+        raise Problem("invalid_file", "The file is not a PDF; save it as one and send that.")
+
+
+def opened(upload: bytes) -> tuple[Pdf, bool]:
+    """The open file and whether it had to be mended; what one reader cannot open, another may write anew."""
+    try:
+        pdf = _read(upload)
+    except pikepdf.PikepdfError:
+        pdf, mended = _read(_rewritten(upload)), True
+    else:
+        mended = bool(pdf.get_warnings())
+    return pdf, mended
+
+
+def _read(file: bytes) -> Pdf:
+    try:
+        pdf = Pdf.open(io.BytesIO(file), suppress_warnings=True)
+        len(pdf.pages)
+        return pdf
+    except pikepdf.PasswordError as error:
+        raise Problem("file_encrypted") from error
+    except pikepdf.PdfError as error:
+        if "encrypt" in str(error) or "security handler" in str(error):
+            raise Problem("file_encrypted", ENCRYPTED) from error
+        raise
+    except ValueError as error:  # a number of the file's own structure is beyond every integer of qpdf
+        raise pikepdf.PdfError(str(error)) from error
+
+
+def _rewritten(upload: bytes) -> bytes:
+    try:
+        document = pypdfium2.PdfDocument(upload)
+        try:
+            file = io.BytesIO()
+            document.save(file)
+        finally:
+            document.close()
+    except pypdfium2.PdfiumError as error:
+        raise Problem("invalid_file", UNREADABLE) from error
+    return file.getvalue()
+
+
+def _measure(pdf: Pdf, limits: Limits) -> tuple[Page, ...]:
+    """The pages as displayed, each within what can be shown and stamped."""
+    count = len(pdf.pages)
+    if not count:
+        raise Problem("invalid_file", "The file has no pages.")
+    if count > limits.pages:
+        raise Problem("too_many_pages", f"The file has {count} pages; {limits.pages} are allowed.")
+    views = [pages.view(page) for page in pdf.pages]
+    seen = tuple(Page(round(v.width, 4), round(v.height, 4), v.turns * 90) for v in views)
+    for number, page in enumerate(seen, 1):
+        shorter, longer = sorted((page.width, page.height))
+        if not (SIDE[0] <= shorter and longer <= SIDE[1] and longer <= shorter * RATIO):
+            raise _misshapen(number, page)
+    return seen
+
+
+def _misshapen(number: int, page: Page) -> Problem:
+    size = f"Page {number} measures {page.width:g} by {page.height:g} points"
+    return Problem(
+        "file_unsupported",
+        f"{size}; sides must have {SIDE[0]} to {SIDE[1]:,} points, and one at most {RATIO} times those of the other.",
+        details=[Detail("/file", f"{size}.", "range")],
+    )
+
+
+def _rehearse(prepared: bytes, count: int) -> None:
+    """Do now what sealing does later: lay something over every page, add one, write and read it again."""
+    with Pdf.open(io.BytesIO(prepared)) as pdf:
+        if len(pdf.pages) != count:
+            raise Problem("invalid_file", UNREADABLE)
+        stamp.stamp(pdf, {number: (_blank(), 0) for number in range(1, count + 1)})
+        stamp.append(pdf, _blank())
+        with Pdf.open(io.BytesIO(normalise.write(pdf))) as again:
+            if len(again.pages) != count + 1:
+                raise Problem(
+                    "invalid_file", "The file cannot be sealed: pages get lost when something is added."
+                )
+
+
+@cache
+def _blank() -> bytes:
+    """One transparent A4 page."""
+    with pikepdf.new() as pdf:
+        pdf.add_blank_page(page_size=(595.28, 841.89))
+        return normalise.write(pdf)

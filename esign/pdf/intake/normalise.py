@@ -1,0 +1,178 @@
+"""Makes an unsigned PDF plain: what is seen stays, what acts, hides or can change goes."""
+
+import io
+import re
+from collections.abc import Iterator
+from xml.parsers import expat
+
+from pikepdf import (
+    Array,
+    Dictionary,
+    Object,
+    ObjectStreamMode,
+    Pdf,
+    PikepdfError,
+    Stream,
+    StreamDecodeLevel,
+)
+
+from esign.core.errors import Detail, Problem
+from esign.pdf.intake import active, annotations, claims
+from esign.pdf.page import page as pages
+from esign.pdf.page import tags
+
+# What a document and a page may keep; everything else acts, hides or serves other programs.
+ROOT = frozenset(
+    {
+        *(
+            "/Type",
+            "/Version",
+            "/Extensions",
+            "/Pages",
+            "/Lang",
+            "/Metadata",
+            "/OutputIntents",
+            "/OCProperties",
+        ),
+        *("/PageLabels", "/PageLayout", "/ViewerPreferences", "/Names", "/Dests", "/Outlines"),
+        *("/StructTreeRoot", "/MarkInfo"),
+    }
+)
+PAGE = frozenset(
+    {
+        *("/Type", "/Parent", "/Resources", "/Contents", "/Group", "/Annots", "/Metadata", "/LastModified"),
+        *(
+            "/MediaBox",
+            "/CropBox",
+            "/BleedBox",
+            "/TrimBox",
+            "/ArtBox",
+            "/BoxColorInfo",
+            "/Rotate",
+            "/UserUnit",
+        ),
+        *("/StructParents", "/Tabs"),
+    }
+)
+
+# Which word stands for a part of the file that goes as a whole.
+PARTS = {
+    "/Collection": "attachments",
+    "/JavaScript": "scripts",
+    "/EmbeddedFiles": "attachments",
+    "/Renditions": "multimedia",
+    "/AlternatePresentations": "multimedia",
+}
+
+# The mark of an XFA form that makes its pages while it is open.
+RENDERS = re.compile(rb"<(?:\w+:)?dynamicRender\s*>\s*required")
+
+
+def refuse_dynamic(pdf: Pdf) -> None:
+    """A dynamic XFA form has no pages of its own: there is nothing to show and nothing to sign."""
+    form = pdf.Root.get("/AcroForm")
+    if not isinstance(form, Dictionary) or "/XFA" not in form:
+        return
+    if bool(pdf.Root.get("/NeedsRendering")) or any(RENDERS.search(packet) for packet in _packets(form.XFA)):
+        raise Problem(
+            "file_unsupported",
+            "The file is a dynamic form (XFA), whose pages exist only in the program that fills it in; "
+            "print it to a PDF and send that.",
+            details=[Detail("/file", "The file is a dynamic XFA form.", "format")],
+        )
+
+
+def normalise(pdf: Pdf) -> set[str]:
+    """Change the open file in place; returns what went, in words of `REMOVALS`."""
+    removed = active.strip(pdf)
+    removed |= annotations.flatten(pdf)
+    removed |= _keep_only(pdf.Root, ROOT)
+    names = pdf.Root.get("/Names")
+    if isinstance(names, Dictionary):
+        removed |= _keep_only(names, frozenset({"/Dests"}))
+    for page in pdf.pages:
+        _keep_only(page.obj, PAGE)
+        pages.settle(page, pages.view(page))
+    tags.drop_broken(pdf)
+    removed |= _fix_layers(pdf) | _drop_bad_metadata(pdf)
+    return removed | {"conformance claims"} if claims.drop(pdf) else removed
+
+
+def write(pdf: Pdf) -> bytes:
+    """The file anew: decrypted, with a fresh cross-reference table; equal files give equal bytes."""
+    file = io.BytesIO()
+    pdf.save(
+        file,
+        object_stream_mode=ObjectStreamMode.generate,
+        stream_decode_level=StreamDecodeLevel.none,
+        deterministic_id=True,
+        encryption=False,
+        fix_metadata_version=False,
+    )
+    return file.getvalue()
+
+
+def _packets(found: object) -> Iterator[bytes]:
+    for part in found if isinstance(found, Array) else [found]:
+        if isinstance(part, Stream):
+            try:
+                yield part.read_bytes()
+            except PikepdfError:
+                continue
+
+
+def _keep_only(node: Object, kept: frozenset[str]) -> set[str]:
+    gone = [key for key in list(node.keys()) if key not in kept]
+    for key in gone:
+        del node[key]
+    return {PARTS[key] for key in gone if key in PARTS}
+
+
+def _fix_layers(pdf: Pdf) -> set[str]:
+    """One state of the layers for every reader, on screen and on paper, that nobody can switch."""
+    layers = pdf.Root.get("/OCProperties")
+    if not isinstance(layers, Dictionary):
+        return set()
+    default, groups = layers.get("/D"), layers.get("/OCGs")
+    gone = [_pop(layers, "/Configs"), _pop(default, "/AS")]  # `active` took the states of each layer
+    if isinstance(groups, Array) and isinstance(default, Dictionary):
+        default.Locked = Array(list(groups))
+    return {"layer states"} if any(gone) else set()
+
+
+def _pop(node: object, key: str) -> bool:
+    """Remove an entry where there is one; whether it held anything."""
+    if not isinstance(node, Dictionary) or key not in node:
+        return False
+    found = node[key]
+    del node[key]
+    return not isinstance(found, Array) or len(found) > 0
+
+
+def _drop_bad_metadata(pdf: Pdf) -> set[str]:
+    dropped = False
+    for holder in (pdf.Root, *(page.obj for page in pdf.pages)):
+        found = holder.get("/Metadata")
+        if found is not None and not _sound(found):
+            del holder.Metadata
+            dropped = True
+    info = pdf.trailer.get("/Info")
+    if info is not None and not isinstance(info, Dictionary):
+        del pdf.trailer.Info
+        dropped = True
+    return {"metadata"} if dropped else set()
+
+
+def _sound(found: object) -> bool:
+    """Well-formed XML without entities or a document type."""
+
+    def refuse(*_: object) -> None:
+        raise expat.ExpatError
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(found.read_bytes() if isinstance(found, Stream) else b"", True)
+    except (expat.ExpatError, PikepdfError):
+        return False
+    return True

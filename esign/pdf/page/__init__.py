@@ -1,0 +1,1 @@
+"""What a page is: its boxes, content, text, structure and picture."""

@@ -1,0 +1,78 @@
+"""Reads what a page says about itself, inherited or not, from files in which any value may have any type."""
+
+from decimal import Decimal
+from math import isfinite
+
+from pikepdf import Array, Dictionary, Object, Page
+
+from esign.pdf.page import geometry
+
+# Trees of pages and of fields are rarely deeper than three; a loop of parents ends here too.
+DEEPEST = 64
+
+
+def inherited(node: object, key: str) -> object:
+    """The entry of a page or a field, or that of the nearest parent that has one, else None."""
+    for _ in range(DEEPEST):
+        if not isinstance(node, Dictionary):
+            return None
+        found: object = node.get(key)
+        if found is not None:
+            return found
+        node = node.get("/Parent")
+    return None
+
+
+def view(page: Page) -> geometry.View:
+    """The part of the page that is seen, from its boxes and its rotation."""
+    return geometry.view(
+        _numbers(inherited(page.obj, "/MediaBox")),
+        _numbers(inherited(page.obj, "/CropBox")),
+        _number(inherited(page.obj, "/Rotate")) or 0.0,
+    )
+
+
+def settle(page: Page, seen: geometry.View) -> None:
+    """Write boxes and rotation into the page itself, so that every reader sees the same and nothing is inherited."""
+    sheet = geometry.view(_numbers(inherited(page.obj, "/MediaBox")), None, 0)
+    page.obj.MediaBox = box(sheet)
+    page.obj.CropBox = box(seen)
+    page.obj.Rotate = seen.turns * 90
+
+
+def own_resources(page: Page) -> Object:
+    """The page's resources as a dictionary of its own, shared with no other page, with an /XObject part of its own."""
+    found = inherited(page.obj, "/Resources")
+    resources = found.copy() if isinstance(found, Dictionary) else Dictionary()
+    forms = resources.get("/XObject")
+    resources.XObject = forms.copy() if isinstance(forms, Dictionary) else Dictionary()
+    page.obj.Resources = resources
+    return resources
+
+
+def place(forms: Object, form: Object) -> bytes:
+    """Put a form XObject into an /XObject dictionary; returns the name under which content can paint it."""
+    number = len(forms.keys())
+    while f"/Esign{number}" in forms:
+        number += 1
+    forms[f"/Esign{number}"] = form
+    return b"/Esign%d" % number
+
+
+def _number(found: object) -> float | None:
+    if isinstance(found, bool) or not isinstance(found, int | float | Decimal):
+        return None
+    return float(found) if isfinite(found) else None
+
+
+def box(seen: geometry.View) -> Array:
+    """The view as a rectangle of the page's own coordinates."""
+    return Array([Decimal(f"{side:.6f}") for side in (seen.x0, seen.y0, seen.x1, seen.y1)])
+
+
+def _numbers(found: object) -> list[float] | None:
+    """Four numbers, or None where the box is anything else."""
+    if not isinstance(found, Array) or len(found) != 4:
+        return None
+    numbers = [_number(item) for item in found]
+    return [n for n in numbers if n is not None] if None not in numbers else None

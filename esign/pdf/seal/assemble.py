@@ -1,0 +1,39 @@
+"""Puts values and certificate pages into the prepared file, as one revision."""
+
+import io
+from dataclasses import dataclass
+
+import pikepdf
+
+from esign.pdf.drawing import overlay, stamp
+from esign.pdf.intake import claims
+from esign.pdf.order import SealOrder
+from esign.pdf.page import page as pages
+from esign.pdf.page import tags
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """The file that is to be sealed: the document's pages, then those of the certificate."""
+
+    pdf: bytes
+    document_pages: int
+    certificate_pages: int
+
+
+def assemble(order: SealOrder, certificate_pdf: bytes, watermark: str | None) -> Revision:
+    """Values over the pages they belong to, a watermark over all of them, the certificate's pages at the end."""
+    lang = order.certificate.get("lang") or "en"
+    with pikepdf.open(io.BytesIO(order.prepared)) as pdf:
+        views = [pages.view(page) for page in pdf.pages]
+        sizes = [(view.width, view.height) for view in views]
+        drawn, numbers = overlay.draw(
+            order.fields, sizes, order.now, lang=lang, watermark=watermark, font_paths=order.font_paths
+        )
+        tags.drop_broken(pdf)
+        stamp.stamp(pdf, {number: (drawn, index) for index, number in enumerate(numbers)})
+        added = stamp.append(pdf, certificate_pdf)
+        claims.drop(pdf)  # of files prepared before that was done at the door
+        result = io.BytesIO()
+        pdf.save(result, min_version="1.7")
+        return Revision(result.getvalue(), len(views), added)

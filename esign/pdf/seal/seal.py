@@ -1,0 +1,171 @@
+"""Seals a completed document: values and certificate pages in one revision, then one PAdES signature over all.
+
+A seal with a time stamp is made in two steps, because the worker has no network: `begin` makes the signature, whoever
+asked fetches a token for it, and `finish` puts both into the file and checks it. Without one, `seal` does it at once.
+The pause between the two is the place of whatever else has to be asked for: a signature by a remote key, or the proofs
+of a longer-lived level.
+"""
+
+import io
+from collections.abc import Sequence
+from typing import Any, cast
+
+from pyhanko.sign.fields import MDPPerm, SigFieldSpec, SigSeedSubFilter
+from pyhanko.sign.signers.cms_embedder import PdfCMSEmbedder, SigIOSetup, SigMDPSetup, SigObjSetup
+from pyhanko.sign.signers.pdf_byterange import SignatureObject
+
+from esign.core import timestamp
+from esign.core.credential import Credential
+from esign.core.instant import Instant, to_datetime
+from esign.pdf.audit import trail
+from esign.pdf.audit.head import head_of, state
+from esign.pdf.drawing import certificate
+from esign.pdf.order import Begun, Level, Sealed, SealFailed, SealOrder, Unsealed
+from esign.pdf.seal import cms, selfcheck
+from esign.pdf.seal.assemble import assemble
+from esign.pdf.seal.tail import Tail, Writer, digest
+from esign.pdf.verification import AuditHead
+
+FIELD = "Seal"
+SLACK = 2048  # bytes a signature needs besides its certificates; reserved, so that there is no dry run
+
+
+def seal(order: SealOrder, credential: Credential) -> Sealed:
+    """The sealed document and its certificate as a sealed file of its own, both checked, without time stamp.
+
+    Raises `SealFailed` with what stands in the way; nothing of the order is kept.
+    """
+    return finish(begin(order, credential), (), credential)
+
+
+def begin(order: SealOrder, credential: Credential) -> Begun:
+    """Both files but for what goes into their seals; raises `SealFailed`."""
+    key = cms.load(credential)
+    key.require_current(to_datetime(order.now))
+    facts = _facts(order, key)
+    words = certificate.labels(facts.get("lang") or "en", order.font_paths)
+    page = certificate.draw(facts, "certificate", order.now, order.font_paths)
+    watermark = words["test_banner"] if facts["mode"] == "test" else None
+    revision = assemble(order, page, watermark)
+    reason = words["event"]["document.completed"]
+    head = _head(order)
+    room = timestamp.LARGEST if order.level == "B-T" else 0
+    document = prepare(revision.pdf, key, order.now, reason, head, order.trail, room, order.asked)
+    alone = prepare(page, key, order.now, reason, head, order.trail, room, order.asked)
+    selfcheck.check_ink(order.prepared, document.whole, order.fields)
+    pages = revision.document_pages + revision.certificate_pages
+    return Begun(
+        document, alone, pages, revision.certificate_pages, head, order.level, order.asked, order.now
+    )
+
+
+def finish(begun: Begun, tokens: Sequence[bytes], credential: Credential) -> Sealed:
+    """The sealed files, checked; `tokens` are the time stamps over their signatures, the document's first.
+
+    Raises `SealFailed`: also where a time stamp was asked for and none is given.
+    """
+    files = (begun.document, begun.certificate)
+    if len(tokens) != (len(files) if begun.level == "B-T" else 0):
+        raise SealFailed(f"A seal of level {begun.level} cannot be made of {len(tokens)} time stamps.")
+    key = cms.load(credential)
+    given = tokens or (None,) * len(files)
+    sealed, alone = (fill(file, key, token) for file, token in zip(files, given, strict=True))
+    head = cast(AuditHead, begun.head)
+    for pdf, pages in ((sealed, begun.page_count), (alone, begun.certificate_pages)):
+        selfcheck.check(pdf, pages, credential.anchor_der, begun.now, head, begun.level, begun.asked)
+    return Sealed(sealed, alone, begun.page_count, key.sha256, begun.level)
+
+
+def _head(order: SealOrder) -> AuditHead:
+    """Raises `SealFailed` for a trail that was changed where it lies: no seal may vouch for it."""
+    head = head_of(order.certificate, embedded=order.trail is not None)
+    if order.trail is not None and (wrong := trail.fault(order.trail, head)):
+        raise SealFailed(
+            f"The audit trail is not as it was written: {wrong}. `esign verify-audit` tells more."
+        )
+    return head
+
+
+def _facts(order: SealOrder, key: cms.Key) -> dict[str, Any]:
+    """The certificate's facts with the seal as it is about to be made."""
+    planned = {"level": order.level, "subject": key.name, "sha256": key.sha256, "time": _time(order)}
+    return {**order.certificate, "seal": planned, "attached": order.trail is not None}
+
+
+def _time(order: SealOrder) -> dict[str, Any]:
+    """Where the time of the seal comes from; the page is drawn before any authority has answered."""
+    if order.level == "B-T":
+        return {"source": "tsa", "authority": " / ".join(order.authorities)}
+    return {"source": "clock", "missed": order.asked != order.level}
+
+
+def sign(
+    pdf: bytes,
+    key: cms.Key,
+    now: Instant,
+    reason: str,
+    head: AuditHead | None = None,
+    attached: bytes | None = None,
+) -> bytes:
+    """The file with a seal without time stamp."""
+    return fill(prepare(pdf, key, now, reason, head, attached), key)
+
+
+def prepare(
+    pdf: bytes,
+    key: cms.Key,
+    now: Instant,
+    reason: str,
+    head: AuditHead | None = None,
+    attached: bytes | None = None,
+    room: int = 0,
+    asked: Level = "B-B",
+) -> Unsealed:
+    """Append the audit trail, its head, the level `asked` for, and an invisible certification over the whole file.
+
+    It forbids every change (DocMDP P=1), and has `room` bytes for a time stamp.
+    """
+    # Closed, for pyHanko's objects keep each other, and would keep the whole file.
+    with io.BytesIO(pdf) as file, Tail(len(pdf)) as tail:
+        writer = Writer(file)
+        if head is not None:
+            state(writer, head, asked, made="B-T" if room else "B-B")
+        if attached is not None:
+            trail.attach(writer, attached, now)
+        first, last = _reserve(writer, tail, key, now, reason, 2 * (len(key.certificates) + SLACK + room))
+        behind = tail.getvalue()
+    signer_info, signature = key.sign_digest(digest(key.digest, pdf, behind[: first - 1], behind[last + 1 :]))
+    return Unsealed(pdf, behind, first, last, signer_info, signature)
+
+
+def _reserve(
+    writer: Writer, tail: Tail, key: cms.Key, now: Instant, reason: str, digits: int
+) -> tuple[int, int]:
+    """Write all but the signature; where in the tail it goes. What the library takes for the digest is the tail's."""
+    embedding = PdfCMSEmbedder(SigFieldSpec(FIELD, on_page=-1)).write_cms(FIELD, writer)
+    next(embedding)
+    embedding.send(
+        SigObjSetup(
+            SignatureObject(
+                timestamp=to_datetime(now),
+                subfilter=SigSeedSubFilter.PADES,
+                name=key.name,
+                reason=reason,
+                bytes_reserved=digits,
+            ),
+            mdp_setup=SigMDPSetup(key.digest, certify=True, docmdp_perms=MDPPerm.NO_CHANGES),
+        )
+    )
+    prepared, _ = embedding.send(SigIOSetup(key.digest, output=tail))
+    return (
+        prepared.reserved_region_start + 1 - tail.start,
+        prepared.reserved_region_end - 1 - tail.start,
+    )
+
+
+def fill(file: Unsealed, key: cms.Key, token: bytes | None = None) -> bytes:
+    """The file with its signature in its place, and the time stamp beside it."""
+    contents = key.cms(file.signer_info, token).hex().encode()
+    if len(contents) > file.last - file.first:
+        raise SealFailed("The time stamp and the certificates of the seal are too large for their place.")
+    return b"".join((file.pdf, file.tail[: file.first], contents, file.tail[file.first + len(contents) :]))

@@ -1,0 +1,1 @@
+"""The judgement of signed files."""

@@ -1,0 +1,65 @@
+"""The PAdES level that a signature has the parts of (ETSI EN 319 142-1), whoever made them."""
+
+from collections.abc import Iterator
+
+from asn1crypto import x509
+
+from esign.pdf.verify import evidence, revocation
+from esign.pdf.verify.evidence import BROKEN, Evidence, Stored
+from esign.pdf.verify.reasons import Finding
+from esign.pdf.verify.stamps import Stamp
+
+
+def level(finding: Finding, proofs: Evidence) -> str | None:
+    """None for the older kinds of signature; a damaged time stamp lifts none."""
+    embedded = finding.embedded
+    if embedded.sig_object.get("/SubFilter") != "/ETSI.CAdES.detached":
+        return None
+    later = [stamp for stamp in finding.stamps if stamp.whole and stamp.revision > embedded.signed_revision]
+    if not finding.stamp_holds and not later:
+        return "B-B"
+    if not _serves(evidence.stored(embedded.reader), finding) or not _provable(finding, proofs):
+        return "B-T"
+    return "B-LTA" if any(_archives(finding, stamp) for stamp in later) else "B-LT"
+
+
+def _archives(finding: Finding, stamp: Stamp) -> bool:
+    """Whether the stamp covers the validation data too."""
+    try:
+        then = finding.embedded.reader.get_historical_resolver(stamp.revision)
+        return _serves(evidence.stored(then), finding)
+    except BROKEN:
+        return False
+
+
+def _serves(store: Stored, finding: Finding) -> bool:
+    """Return whether the store holds a certificate of this signature, or a proof about one."""
+    known = {certificate.sha256: certificate for certificate in _certificates(finding)}
+    return any(one.sha256 in known for one in store.certificates) or any(
+        _is_about(proof, certificate) for proof in store.proofs for certificate in known.values()
+    )
+
+
+def _certificates(finding: Finding) -> Iterator[x509.Certificate]:
+    """Yield those of the signer and of the time stamps, up to their roots as far as they are trusted."""
+    yield finding.certificate
+    if finding.stamp is not None:
+        yield finding.stamp.signing_cert
+    paths = [finding.status.validation_path, finding.stamp.validation_path if finding.stamp else None]
+    for path in (*paths, *(stamp.path for stamp in finding.stamps)):
+        if path is not None:
+            yield from path.iter_certs(include_root=True)
+
+
+def _provable(finding: Finding, proofs: Evidence) -> bool:
+    """Whether the file says if the certificate was revoked, as far as anybody can say."""
+    certificate, path = finding.certificate, finding.status.validation_path
+    if not revocation.declared(certificate):
+        return True
+    about = [proof for proof in proofs.proofs if _is_about(proof, certificate)]
+    # Who issued the proof can be told only where the certificate leads to a trusted one.
+    return any(path is None or revocation.is_genuine(one, certificate, path, proofs) for one in about)
+
+
+def _is_about(proof: evidence.Proof, certificate: x509.Certificate) -> bool:
+    return any(True for _ in revocation.times(proof, certificate))

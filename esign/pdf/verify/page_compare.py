@@ -1,0 +1,80 @@
+"""Compares how the pages of two files look and read, by pdfium: a reader that shares no code with those that judge.
+
+The second line of defence behind `proof_tail`: whatever a revision turns out to hold, a person sees the pages that were
+signed. qpdf compares the objects that pages are made of (`second`), pdfium what it draws of them.
+"""
+
+import ctypes
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from esign.system.clock import read_processor_seconds
+
+SCALE = 0.5  # 36 dpi: a letter that differs changes the grey of its pixels; a page of text takes 2 ms
+MOST_PIXELS = 1_000_000  # of one page
+FORM_TYPES = (pdfium.FORMTYPE_NONE, pdfium.FORMTYPE_ACRO_FORM)
+
+
+def look_alike(signed: bytes, whole: bytes, until: float) -> bool | None:
+    """Return whether all pages look and read the same; None where that takes longer than `until`.
+
+    `until` is in seconds of processor time of this process. Raises `PdfiumError` for a file that
+    pdfium cannot open.
+    """
+    was, now = _open(signed), _open(whole)
+    try:
+        if len(was) != len(now) or was.get_formtype() != now.get_formtype():
+            return False
+        for index in range(len(was)):
+            if read_processor_seconds() > until:
+                return None
+            if not _page_alike(was, now, index):
+                return False
+        return True
+    finally:
+        was.close()
+        now.close()
+
+
+def _open(file: bytes) -> pypdfium2.PdfDocument:
+    """Open a file with its form, which viewers draw over the pages."""
+    document = pypdfium2.PdfDocument(file)
+    if document.get_formtype() in FORM_TYPES:
+        document.init_forms()
+    return document
+
+
+def _page_alike(was: pypdfium2.PdfDocument, now: pypdfium2.PdfDocument, index: int) -> bool:
+    first, second = was[index], now[index]
+    try:
+        if first.get_size() != second.get_size():
+            return False
+        return _text(first) == _text(second) and _pixels(first) == _pixels(second)
+    finally:
+        first.close()
+        second.close()
+
+
+def _text(page: pypdfium2.PdfPage) -> bytes:
+    """Return the text of a page as pdfium copies it out, in UTF-16."""
+    text = page.get_textpage()
+    try:
+        count = pdfium.FPDFText_CountChars(text)
+        if count <= 0:
+            return b""
+        buffer = (ctypes.c_ushort * (count + 1))()
+        pdfium.FPDFText_GetText(text, 0, count, buffer)
+        return bytes(buffer)
+    finally:
+        text.close()
+
+
+def _pixels(page: pypdfium2.PdfPage) -> bytes:
+    width, height = page.get_size()
+    scale = min(SCALE, (MOST_PIXELS / max(1.0, width * height)) ** 0.5)
+    bitmap = page.render(scale=scale, rev_byteorder=False)
+    try:
+        return bytes(bitmap.buffer)
+    finally:
+        bitmap.close()

@@ -1,0 +1,240 @@
+"""Why a signature is not judged valid, in plain words: what speaks against it, and what leaves it undecided."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from asn1crypto import x509
+from pyhanko.sign.diff_analysis import ModificationLevel
+from pyhanko.sign.fields import enumerate_sig_fields
+from pyhanko.sign.validation import EmbeddedPdfSignature, PdfSignatureStatus, SignatureCoverageLevel
+from pyhanko.sign.validation.status import TimestampSignatureStatus
+
+from esign.pdf.verification import (
+    ADDED,
+    BURDENED,
+    CHANGED,
+    DAMAGED_ARCHIVE,
+    DAMAGED_STAMP,
+    EXPIRED,
+    MISMATCH,
+    NOT_COMPARED,
+    OUTSIDE,
+    PADDED,
+    REVOKED,
+    TOO_EARLY,
+    UNJUDGED_ARCHIVE,
+    UNRECOGNISED,
+    Addition,
+    Coverage,
+    Modification,
+)
+from esign.pdf.verify import revocation
+from esign.pdf.verify.additions import Additions
+from esign.pdf.verify.naming import name
+from esign.pdf.verify.revocation import Standing
+from esign.pdf.verify.stamps import Stamp
+
+COVERAGE: dict[SignatureCoverageLevel | None, Coverage] = {
+    SignatureCoverageLevel.ENTIRE_FILE: "entire_file",
+    SignatureCoverageLevel.ENTIRE_REVISION: "entire_revision",
+    SignatureCoverageLevel.CONTIGUOUS_BLOCK_FROM_START: "contiguous",
+    SignatureCoverageLevel.UNCLEAR: "unclear",
+}
+MODIFICATION: dict[ModificationLevel | None, Modification] = {
+    ModificationLevel.NONE: "none",
+    ModificationLevel.LTA_UPDATES: "lta_updates",
+    ModificationLevel.FORM_FILLING: "form_filling",
+    ModificationLevel.ANNOTATIONS: "annotations",
+}
+END = re.compile(rb"startxref\s+\d+\s+%%EOF\s*\Z")
+PROBLEMS = {
+    "CHAIN_CONSTRAINTS_FAILURE": "The certificate, or one of its issuers, is not meant for signing documents.",
+    "EXPIRED": "The certificate of the issuer “{issuer}” has expired.",
+    "OUT_OF_BOUNDS_NO_POE": "The certificate of the issuer “{issuer}” has expired.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found out about one signature.
+
+    `at`: as of when its certificate is judged, which is now where no trusted time stamp proves an earlier time;
+    `fits`: it stands where its byte range says; `asked`: the sources of revocation were asked; `additions`: what
+    stands behind the revision that it covers; `padded`: behind it, or behind a time stamp over the document, stands
+    something else than zeros; `burdened`: one of them carries more than what was signed and what proves it.
+    """
+
+    embedded: EmbeddedPdfSignature
+    status: PdfSignatureStatus
+    stamp: TimestampSignatureStatus | None
+    stamps: tuple[Stamp, ...]
+    at: datetime
+    proved: bool
+    fits: bool
+    standing: Standing
+    asked: bool
+    additions: Additions | None = None
+    padded: bool = False
+    burdened: bool = False
+
+    @property
+    def certificate(self) -> x509.Certificate:
+        return self.embedded.signer_cert
+
+    @property
+    def modification(self) -> Modification:
+        if self.additions is not None and self.additions.is_proof:
+            return "lta_updates"
+        if self.additions is not None and self.status.modification_level is ModificationLevel.LTA_UPDATES:
+            return "other"  # pyHanko takes it for proof, the strict grammar does not
+        return MODIFICATION.get(self.status.modification_level, "other")
+
+    @property
+    def proof_added(self) -> tuple[Addition, ...]:
+        """The kinds of proof behind what was signed, where there is nothing else."""
+        return self.additions.tail.additions if self.additions is not None and self.additions.is_proof else ()
+
+    @property
+    def stamp_holds(self) -> bool:
+        return self.stamp is not None and bool(self.stamp.intact and self.stamp.valid)
+
+    @property
+    def anchor(self) -> bytes | None:
+        """The SHA-256 of the trusted certificate the signer's leads to."""
+        if self.status.trust_problem_indic is not None or self.status.validation_path is None:
+            return None
+        anchor: x509.Certificate = self.status.validation_path.first
+        return bytes(anchor.sha256)
+
+
+def against(finding: Finding) -> list[str]:
+    """Why the signature fails for good."""
+    reasons = []
+    if not finding.status.intact:
+        reasons.append(CHANGED)
+    if not finding.status.valid:
+        reasons.append(MISMATCH)
+    added = _added(finding)
+    if added:
+        reasons.append(added)
+    if finding.proved and finding.at < finding.certificate.not_valid_before:
+        reasons.append(TOO_EARLY)
+    return reasons
+
+
+def doubts(finding: Finding) -> list[str]:
+    """What keeps an unharmed signature from being judged valid."""
+    reasons = []
+    if finding.modification == "form_filling":
+        reasons.append(
+            "Form values or a further signature were added after it was signed, and it does not vouch for them."
+        )
+    if finding.stamp is not None and not finding.stamp_holds:
+        reasons.append(DAMAGED_STAMP)
+    if not all(stamp.whole or not stamp.judged for stamp in finding.stamps):
+        reasons.append(DAMAGED_ARCHIVE)
+    if finding.additions is not None:
+        if finding.additions.assumed:
+            reasons.append(UNRECOGNISED)
+        elif finding.additions.is_proof and finding.additions.alike is None:
+            reasons.append(NOT_COMPARED)
+    if not all(stamp.judged for stamp in finding.stamps):
+        reasons.append(UNJUDGED_ARCHIVE)
+    if finding.padded:
+        reasons.append(PADDED)
+    if finding.burdened:
+        reasons.append(BURDENED)
+    return [*reasons, *_of_certificate(finding)]
+
+
+def _of_certificate(finding: Finding) -> list[str]:
+    certificate, standing = finding.certificate, finding.standing
+    first, last = certificate.not_valid_before, certificate.not_valid_after
+    if standing.state == "revoked":
+        return [_revoked(finding)]
+    if finding.at > last:
+        proof = (
+            "the time stamp is younger" if finding.proved else "no time stamp proves that it was used before"
+        )
+        return [f"{EXPIRED} {last:%Y-%m-%d}, and {proof}."]
+    if finding.at < first:
+        return [] if finding.proved else [f"The certificate is not valid before {first:%Y-%m-%d}."]
+    if finding.status.valid and finding.anchor is None:
+        return [_distrust(finding)]
+    if finding.asked and standing.state == "not_checked" and _declares(finding.status):
+        return ["Whether the certificate was revoked could not be found out."]
+    return []
+
+
+def _revoked(finding: Finding) -> str:
+    standing = finding.standing
+    assert standing.of is not None and standing.since is not None
+    whose = "The certificate"
+    if standing.of.sha256 != finding.certificate.sha256:
+        whose = f"The certificate of the issuer “{name(standing.of.subject)}”"
+    proof = "the time stamp is younger" if finding.proved else "no time stamp proves that it was used before"
+    return f"{whose} {REVOKED} {standing.since:%Y-%m-%d}, and {proof}."
+
+
+def _declares(status: PdfSignatureStatus) -> bool:
+    path = status.validation_path
+    return path is not None and any(map(revocation.declared, path.iter_certs(include_root=False)))
+
+
+def _distrust(finding: Finding) -> str:
+    status, certificate = finding.status, finding.certificate
+    problem = getattr(status.trust_problem_indic, "name", None)
+    issuer = name(certificate.issuer)
+    if problem in ("CRYPTO_CONSTRAINTS_FAILURE", "CRYPTO_CONSTRAINTS_FAILURE_NO_POE"):
+        return f"The signature uses an algorithm that is no longer safe ({status.md_algorithm})."
+    if certificate.subject == certificate.issuer or problem in (None, "NO_CERTIFICATE_CHAIN_FOUND"):
+        return f"The certificate was issued by “{issuer}”, which is not among the authorities trusted here."
+    known = PROBLEMS.get(problem)
+    if known:
+        return known.format(issuer=issuer)
+    return f"The certificate issued by “{issuer}” could not be checked up to a trusted authority."
+
+
+def _added(finding: Finding) -> str | None:
+    """What speaks against the bytes around the signature; None if there are none, or only validation data."""
+    status = finding.status
+    if not finding.fits:
+        return OUTSIDE
+    if status.coverage is SignatureCoverageLevel.ENTIRE_FILE:
+        return None
+    if status.coverage is not SignatureCoverageLevel.ENTIRE_REVISION:
+        return OUTSIDE
+    additions = finding.additions
+    if additions is not None and additions.is_proof:
+        stamped = _stamped_only(finding) and additions.tail.stamps <= {
+            s.field for s in finding.stamps if s.whole
+        }
+        return None if stamped and additions.alike is not False else ADDED
+    level = status.modification_level
+    allowed = level in (ModificationLevel.LTA_UPDATES, ModificationLevel.FORM_FILLING) and bool(
+        status.docmdp_ok
+    )
+    if not allowed or not _ends_cleanly(finding.embedded):
+        return ADDED
+    if level is ModificationLevel.FORM_FILLING:
+        return None
+    return None if additions is not None and additions.assumed and _stamped_only(finding) else ADDED
+
+
+def _stamped_only(finding: Finding) -> bool:
+    """Whether the signature fields that came later are document time stamps, and these are unharmed."""
+    embedded = finding.embedded
+    signed = embedded.reader.get_historical_resolver(embedded.signed_revision)
+    known = {name for name, _, _ in enumerate_sig_fields(signed)}
+    later = {str(name) for name, _, _ in enumerate_sig_fields(embedded.reader) if name not in known}
+    return later <= {stamp.field for stamp in finding.stamps if stamp.whole}
+
+
+def _ends_cleanly(embedded: EmbeddedPdfSignature) -> bool:
+    """Whether nothing follows the end mark of the last revision: what stands there belongs to no revision."""
+    reader = embedded.reader
+    last = reader.xrefs.get_xref_container_info(reader.xrefs.total_revisions - 1)
+    reader.stream.seek(last.end_location)
+    tail = reader.stream.read()
+    return tail.count(b"%%EOF") == 1 and END.search(tail) is not None

@@ -1,0 +1,286 @@
+"""The revisions behind a signed file, read strictly: every byte belongs to an object that their tables list.
+
+ISO 32000-2, 7.5.4 to 7.5.8, without its freedoms: a table has entries of 20 bytes and exact offsets, a cross-reference
+stream has plain rows, `/Size` and `/Prev` are exact, and nothing is compressed into object streams. Writers of proof
+(pyHanko, PDFBox and with it EU DSS) keep to that. Where a table leads exactly to all there is, no reader has a reason
+to look for objects itself, and none finds others when it does.
+"""
+
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeGuard
+
+from esign.pdf.verify.strict_syntax import Entries, Name, NotStrict, Parser, Ref, Stream, Text, Value
+
+MOST_REVISIONS = 200
+MOST_OBJECTS = 20_000  # in one revision
+MOST_INFLATED = 64 * 2**20  # bytes of one stream
+
+LINE_ENDS = re.compile(rb"[\r\n]{0,4}")
+OBJECT = re.compile(rb"([1-9][0-9]{0,8}) (0|[1-9][0-9]{0,4}) obj(?=[ \t\r\n<\[(/0-9])")
+OBJECT_END = re.compile(rb"[ \t\r\n]{0,4}endobj(?=[\r\n])")
+TABLE = re.compile(rb"xref(?:\r\n|\n)")
+SECTION = re.compile(rb"(0|[1-9][0-9]{0,8}) ([1-9][0-9]{0,5})(?: ?)(?:\r\n|\n)")
+ENTRY = re.compile(rb"([0-9]{10}) ([0-9]{5}) ([nf])(?: \n|\r\n)")
+TRAILER = re.compile(rb"trailer[ \t\r\n]{1,4}")
+START = re.compile(rb"[\r\n]{1,4}startxref(?:\r\n|\n)([1-9][0-9]{0,11})(?:\r\n|\n)%%EOF(?:\r\n|\n|\r)?")
+LAST_START = re.compile(rb"startxref\s+([0-9]{1,12})\s+%%EOF\s*\Z")
+# What readers look for that rebuild a table: in what was added it stands only where the grammar has it.
+LANDMARKS = re.compile(rb"[0-9][\s\x00]+[0-9]+[\s\x00]*obj|endobj|endstream|trailer|startxref|%%EOF|/ObjStm")
+
+TRAILER_KEYS = frozenset(map(Name, (b"Root", b"Size", b"Info", b"ID", b"Prev")))
+STREAM_KEYS = TRAILER_KEYS | frozenset(map(Name, (b"Type", b"W", b"Index", b"Length", b"Filter")))
+
+Kind = Literal["table", "stream"]
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What the signed file ends with, which the first revision behind it has to continue.
+
+    `highest`: the highest number of an object that it has or refers to; `generations` of those that it has.
+    """
+
+    end: int
+    start_of_table: int
+    kind: Kind
+    size: int
+    highest: int
+    root: Ref
+    info: Ref | None
+    identifier: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """`objects` by number, without its cross-reference stream; `end` is behind its end mark and line end."""
+
+    objects: Mapping[int, tuple[int, Value]]
+    info: Ref | None
+    end: int
+
+
+def last_start(signed: bytes) -> int:
+    """Return where the last table of a file begins; raises `NotStrict`."""
+    found = LAST_START.search(signed, max(0, len(signed) - 64))
+    if found is None:
+        raise NotStrict("what was signed does not end with an end mark")
+    return int(found[1])
+
+
+def read_revisions(file: bytes, before: Before) -> list[Revision]:
+    """Return the revisions that fill the file from the end of what was signed; raises `NotStrict`."""
+    found: list[Revision] = []
+    while before.end < len(file):
+        if len(found) == MOST_REVISIONS:
+            raise NotStrict("too many revisions")
+        revision, before = _Reader(file, before).revision()
+        found.append(revision)
+    return found
+
+
+class _Reader:
+    """Reads one revision."""
+
+    def __init__(self, file: bytes, before: Before) -> None:
+        self.file = file
+        self.before = before
+        self.parser = Parser(file, before.end)
+        self.places: dict[
+            int, tuple[int, int, int]
+        ] = {}  # by number: generation, start, end of a whole object
+        self.objects: dict[int, tuple[int, Value]] = {}
+        self.table_number = 0  # of a cross-reference stream
+
+    def revision(self) -> tuple[Revision, Before]:
+        parser = self.parser
+        self._line_ends()
+        while OBJECT.match(self.file, parser.at):
+            self._object()
+        table = parser.at
+        if TABLE.match(self.file, table):
+            trailer, kind = self._table(), "table"
+        else:
+            trailer, table, kind = *self._table_stream(), "stream"
+        if kind != self.before.kind:
+            raise parser.fail("a table of another kind than that of the revision before")
+        start = parser.take(START, "the end of the revision")
+        if int(start[1]) != table:
+            raise parser.fail("an offset of the table that is not exact")
+        info = self._check_trailer(trailer)
+        self._check_landmarks(kind)
+        size = trailer[Name(b"Size")]
+        assert isinstance(size, int)
+        after = Before(
+            parser.at,
+            table,
+            self.before.kind,
+            size,
+            # A table need not list its own stream, whose number writers then give away again (PDFBox).
+            max(self.before.highest, *self.objects),
+            self.before.root,
+            info,
+            self.before.identifier,
+        )
+        return Revision(self.objects, info, parser.at), after
+
+    def _line_ends(self) -> None:
+        self.parser.take(LINE_ENDS, "a line end")
+
+    def _object(self) -> None:
+        parser = self.parser
+        start = parser.at
+        head = parser.take(OBJECT, "an object")
+        number = int(head[1])
+        if number in self.objects or len(self.objects) == MOST_OBJECTS:
+            raise parser.fail("an object twice, or too many of them")
+        parser.space()
+        value = parser.stream_or_value()
+        parser.take(OBJECT_END, "the end of the object")
+        self.objects[number] = int(head[2]), value
+        self.places[number] = int(head[2]), start, parser.at
+        self._line_ends()
+
+    def _table(self) -> Entries:
+        parser = self.parser
+        parser.take(TABLE, "a table")
+        listed: dict[int, tuple[int, int]] = {}
+        following = 0
+        while section := SECTION.match(self.file, parser.at):
+            parser.at = section.end()
+            first, count = int(section[1]), int(section[2])
+            if first < following:
+                raise parser.fail("sections of the table out of order")
+            following = first + count
+            for number in range(first, following):
+                self._entry(number, listed)
+        self._check_listed(listed)
+        parser.take(TRAILER, "a trailer")
+        trailer = parser.value()
+        if not isinstance(trailer, dict) or not trailer.keys() <= TRAILER_KEYS:
+            raise parser.fail("a trailer that says more than it needs")
+        return trailer
+
+    def _entry(self, number: int, listed: dict[int, tuple[int, int]]) -> None:
+        entry = self.parser.take(ENTRY, "an entry of 20 bytes")
+        if entry[3] == b"n":
+            listed[number] = int(entry[1]), int(entry[2])
+        elif number != 0 or int(entry[1]) != 0 or int(entry[2]) != 65_535:
+            raise self.parser.fail("an entry that frees an object")
+
+    def _check_listed(self, listed: Mapping[int, tuple[int, int]]) -> None:
+        there = {number: (start, generation) for number, (generation, start, _) in self.places.items()}
+        if not there or there != listed:
+            raise self.parser.fail("a table that does not list exactly the objects before it")
+
+    def _table_stream(self) -> tuple[Entries, int]:
+        """The stream was read as the last object; where it begins."""
+        parser = self.parser
+        if not self.objects:
+            raise parser.fail("a table is expected")
+        number = next(reversed(self.objects))
+        generation, stream = self.objects.pop(number)
+        _, start, end = self.places[number]
+        if not isinstance(stream, Stream) or generation != 0 or not stream.entries.keys() <= STREAM_KEYS:
+            raise parser.fail("a cross-reference stream is expected")
+        if stream.entries.get(Name(b"Type")) != Name(b"XRef"):
+            raise parser.fail("a cross-reference stream is expected")
+        self.table_number, parser.at = number, end
+        listed = dict(self._rows(stream))
+        if number not in listed:
+            del self.places[number]
+        self._check_listed(listed)
+        return stream.entries, start
+
+    def _rows(self, stream: Stream) -> Iterator[tuple[int, tuple[int, int]]]:
+        """The objects that a cross-reference stream lists: number, then offset and generation."""
+        widths, index = stream.entries.get(Name(b"W")), stream.entries.get(Name(b"Index"))
+        if not _are_numbers(widths) or len(widths) != 3 or widths[0] != 1 or max(widths) > 8:
+            raise self.parser.fail("widths of columns as nobody writes them")
+        if not _are_numbers(index) or len(index) % 2:
+            raise self.parser.fail("an index is expected")
+        numbers = _numbers(index)
+        data = inflate(stream)
+        width = sum(widths)
+        if len(data) != width * len(numbers) or numbers != sorted(set(numbers)):
+            raise self.parser.fail("rows that are not those of the index")
+        for at, number in enumerate(numbers):
+            row = data[at * width : (at + 1) * width]
+            place = int.from_bytes(row[1 : 1 + widths[1]], "big")
+            generation = int.from_bytes(row[1 + widths[1] :], "big")
+            if row[0] == 1:
+                yield number, (place, generation)
+            elif row[0] != 0 or number != 0 or place != 0:
+                raise self.parser.fail("a row that is no object of this revision")
+
+    def _check_trailer(self, trailer: Entries) -> Ref | None:
+        """Raise `NotStrict` unless it continues the revision before; return the reference to the information."""
+        parser, before = self.parser, self.before
+        if trailer.get(Name(b"Size")) != max(
+            before.size, self.table_number + 1, *(n + 1 for n in self.objects)
+        ):
+            raise parser.fail("a size that is not exact")
+        if trailer.get(Name(b"Prev")) != before.start_of_table or trailer.get(Name(b"Root")) != before.root:
+            raise parser.fail("a way back, or a root, that is not that of the revision before")
+        info = trailer.get(Name(b"Info"))
+        if info is not None and not isinstance(info, Ref):
+            raise parser.fail("document information that is not an object")
+        if before.info is not None and info != before.info:
+            raise parser.fail("other document information than before")
+        self._check_identifier(trailer.get(Name(b"ID")))
+        return info
+
+    def _check_identifier(self, found: Value) -> None:
+        if found is None and self.before.identifier is None:
+            return
+        parts = found if isinstance(found, list) else []
+        if len(parts) != 2 or not all(isinstance(part, Text) and len(part) <= 64 for part in parts):
+            raise self.parser.fail("an identifier is expected")
+        if self.before.identifier is not None and parts[0] != self.before.identifier:
+            raise self.parser.fail("the identifier of another file")
+
+    def _check_landmarks(self, kind: Kind) -> None:
+        """Raise `NotStrict` where a reader that looks for objects itself would find another one."""
+        objects = len(self.objects) + (kind == "stream")
+        streams = sum(isinstance(value, Stream) for _, value in self.objects.values()) + (kind == "stream")
+        least = 2 * objects + streams + 2 + (kind == "table")
+        found = sum(1 for _ in LANDMARKS.finditer(self.file, self.before.end, self.parser.at))
+        if found != least:
+            raise self.parser.fail("the mark of an object where none is")
+
+
+def _are_numbers(value: Value) -> TypeGuard[list[int]]:
+    return isinstance(value, list) and all(type(one) is int and one >= 0 for one in value)
+
+
+def _numbers(index: list[int]) -> list[int]:
+    """The numbers of the objects that an index names by first and count."""
+    counts = index[1::2]
+    if sum(counts) > MOST_OBJECTS:
+        raise NotStrict("too many objects")
+    return [
+        number
+        for first, count in zip(index[::2], counts, strict=True)
+        for number in range(first, first + count)
+    ]
+
+
+def inflate(stream: Stream) -> bytes:
+    """Return the data of a stream that has no filter or one; raises `NotStrict` also for what follows it."""
+    used = stream.entries.get(Name(b"Filter"))
+    if isinstance(used, list) and len(used) == 1:
+        used = used[0]
+    if used is None:
+        return stream.data
+    if used != Name(b"FlateDecode"):
+        raise NotStrict("a filter that writers of proof do not use")
+    reader = zlib.decompressobj()
+    try:
+        data = reader.decompress(stream.data, MOST_INFLATED)
+    except zlib.error as error:
+        raise NotStrict("a damaged stream") from error
+    if not reader.eof or reader.unused_data:
+        raise NotStrict("a stream that is too large, or goes on behind its end")
+    return data

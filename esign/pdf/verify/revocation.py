@@ -1,0 +1,133 @@
+"""Whether a certificate, or one of its issuers, was revoked: by the proofs at hand, nothing is fetched here."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from asn1crypto import crl, x509
+from pyhanko_certvalidator import ValidationContext
+from pyhanko_certvalidator.errors import (
+    CRLValidationError,
+    OCSPValidationError,
+    PathBuildingError,
+    RevokedError,
+    ValidationError,
+)
+from pyhanko_certvalidator.path import ValidationPath
+from pyhanko_certvalidator.revinfo.validate_crl import verify_crl
+from pyhanko_certvalidator.revinfo.validate_ocsp import verify_ocsp_response
+
+from esign.pdf.verification import Revocation
+from esign.pdf.verify.evidence import BROKEN, Evidence, Proof
+
+SAYS_NOTHING = (CRLValidationError, OCSPValidationError, PathBuildingError, ValidationError, *BROKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """`since`: when it was revoked; `of`: which certificate of the chain."""
+
+    state: Revocation
+    since: datetime | None = None
+    of: x509.Certificate | None = None
+
+
+UNKNOWN = Standing("not_checked")
+
+
+def standing(path: ValidationPath | None, used: datetime, evidence: Evidence) -> Standing:
+    """How the whole chain stood when the key was `used`, at the latest.
+
+    Revoked later is not revoked: whoever proves an earlier use has proved enough.
+    """
+    if path is None:
+        return UNKNOWN
+    chain = list(path.iter_certs(include_root=False)) if evidence.proofs else []
+    found = [asyncio.run(_one(certificate, path, used, evidence)) for certificate in chain]
+    revoked = [one for one in found if one.state == "revoked"]
+    if revoked:
+        return min(revoked, key=lambda one: one.since or used)
+    return Standing("not_revoked") if chain and all(one.state == "not_revoked" for one in found) else UNKNOWN
+
+
+async def _one(
+    certificate: x509.Certificate, path: ValidationPath, used: datetime, evidence: Evidence
+) -> Standing:
+    good = False
+    for proof in evidence.proofs:
+        for since, until in times(proof, certificate):
+            try:
+                await _hear(proof, certificate, path, since, evidence)
+            except RevokedError as error:
+                if error.revocation_dt <= used:
+                    return Standing("revoked", error.revocation_dt, certificate)
+                good = True
+            except SAYS_NOTHING:
+                continue
+            else:
+                good = good or _speaks_of(used, since, until, certificate)
+    return Standing("not_revoked") if good else UNKNOWN
+
+
+def is_genuine(proof: Proof, certificate: x509.Certificate, path: ValidationPath, evidence: Evidence) -> bool:
+    """Return whether the proof speaks of the certificate and is signed by whoever may."""
+    for since, _ in times(proof, certificate):
+        try:
+            asyncio.run(_hear(proof, certificate, path, since, evidence))
+        except RevokedError:
+            return True
+        except SAYS_NOTHING:
+            continue
+        return True
+    return False
+
+
+def times(proof: Proof, certificate: x509.Certificate) -> Iterator[tuple[datetime, datetime | None]]:
+    """From when until when the proof speaks, if it is about this certificate at all."""
+    try:
+        if isinstance(proof, crl.CertificateList):
+            content = proof["tbs_cert_list"]
+            if proof.issuer == certificate.issuer:
+                yield content["this_update"].native, content["next_update"].native
+            return
+        for one in proof.response_data["responses"]:
+            if one["cert_id"]["serial_number"].native == certificate.serial_number:
+                yield one["this_update"].native, one["next_update"].native
+    except BROKEN:
+        return
+
+
+async def _hear(
+    proof: Proof, certificate: x509.Certificate, path: ValidationPath, at: datetime, evidence: Evidence
+) -> None:
+    """Raises RevokedError, or another error where the proof is not one; judged as of when it was made.
+
+    A second later: the validator passes over what was revoked at the very moment that it judges.
+    """
+    listed = isinstance(proof, crl.CertificateList)
+    context = ValidationContext(
+        trust_roots=[path.first],
+        other_certs=[*path.iter_certs(include_root=False), *evidence.certificates],
+        moment=at + timedelta(seconds=1),
+        allow_fetching=False,
+        crls=[proof] if listed else [],
+        ocsps=[] if listed else [proof],
+        revocation_mode="none",
+    )
+    ask = verify_crl if listed else verify_ocsp_response
+    await ask(certificate, path, context)
+
+
+def _speaks_of(
+    used: datetime, since: datetime, until: datetime | None, certificate: x509.Certificate
+) -> bool:
+    """Made after the use and before the certificate expired, after which lists may drop it; or current at the use."""
+    if since >= used:
+        return bool(since <= certificate.not_valid_after)
+    return until is not None and used <= until
+
+
+def declared(certificate: x509.Certificate) -> bool:
+    """Whether its issuer says where to ask."""
+    return bool(certificate.ocsp_urls or certificate.crl_distribution_points)

@@ -1,0 +1,1 @@
+"""The processes in which PDF work happens, and the queue before them."""

@@ -1,0 +1,220 @@
+"""The one queue in front of the PDF workers: by kind, fair between organisations and between those who ask in one.
+
+Beside `size` regular workers there are two spare ones, for those who find the regular ones taken: the first is given to
+a party that holds no worker (a key, a member, a link, the seals of an organisation), the second to an organisation that
+holds none. The system shares the processors between them, so that nobody waits for another's long job to end.
+- Strangers all together, and the previews of one organisation, hold all but one of the regular workers, a single one
+  of them one; strangers never hold a spare one. So seals, uploads and signers' pages find a worker whatever they send.
+- A job of a party that holds no worker moves up by one kind each time it was overtaken `OVERTAKEN` times, and takes a
+  spare worker too once it can move up no further: nobody waits for ever.
+- What waits is bounded for each party, for each organisation, for strangers and in all. Where all is full, the newest
+  job of the organisation that has most waiting makes room for one that has fewer. Seals are not refused: the outbox
+  bounds them.
+"""
+
+import asyncio
+import math
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import count
+
+from esign.core.errors import Problem
+from esign.pdf.worker.turn import STRANGERS, Kind, Turn
+
+SPARE = 2
+OVERTAKEN = 4
+LAST = len(Kind) - 1  # kinds that a job moves up by until it is among the first
+WAITING_OF_PARTY = {Kind.ACT: 32, Kind.UPLOAD: 32, Kind.PREVIEW: 8, Kind.STRANGER: 2}
+WAITING_OF_TENANT = 48
+WAITING_OF_STRANGERS = 12
+WAITING = 128
+PATIENCE = 30.0  # seconds in the queue, after which whoever waits is told to come again
+LONGEST_ADVICE = 60  # seconds of Retry-After
+RECENT = 60.0  # seconds for which a refusal counts as saturation
+
+TOO_MANY = "Too much of yours is being worked on already; send it again in a little while."
+FULL = "The server is busy with other files; send it again in a little while."
+
+
+@dataclass(eq=False, slots=True)
+class Entry:
+    """One job in the queue or at work."""
+
+    turn: Turn
+    number: int
+    granted: asyncio.Future[None]
+    overtaken: int = 0
+    began: float | None = None
+
+    @property
+    def rank(self) -> int:
+        return max(0, self.turn.kind - self.overtaken // OVERTAKEN)
+
+
+class Queue:
+    """Grants places at `size` workers and `SPARE` more; `patience` in seconds."""
+
+    def __init__(self, size: int, patience: float = PATIENCE) -> None:
+        self._size = size
+        self._patience = patience
+        self._numbers = count()
+        self._waiting: list[Entry] = []
+        self._running: list[Entry] = []
+        self._spent: dict[object, float] = {}
+        self._pace = 1.0
+        self._refused_at = -math.inf
+
+    @property
+    def waiting(self) -> tuple[Turn, ...]:
+        """What waits, in the order it came."""
+        return tuple(entry.turn for entry in self._waiting)
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether somebody was turned away within the last minute because of what others had asked for."""
+        return asyncio.get_running_loop().time() - self._refused_at < RECENT
+
+    @property
+    def advice(self) -> int:
+        """Seconds after which there may be room: for `Retry-After`."""
+        expected = self._pace * (len(self._waiting) + 1) / self._size
+        return min(LONGEST_ADVICE, max(1, math.ceil(expected)))
+
+    @asynccontextmanager
+    async def place(self, turn: Turn) -> AsyncIterator[None]:
+        """Hold a worker's place inside. Raises `rate_limited` and `unavailable` where there is none to wait for."""
+        entry = self._enter(turn)
+        try:
+            await self._grant(entry)
+            yield
+        finally:
+            self._leave(entry)
+
+    def _enter(self, turn: Turn) -> Entry:
+        if turn.kind is not Kind.SEAL:
+            self._refuse_beyond(turn)
+        entry = Entry(turn, next(self._numbers), asyncio.get_running_loop().create_future())
+        for name, others in ((turn.tenant, self._tenants()), (turn.party, self._parties(turn.tenant))):
+            # Whoever comes anew stands level with those who used least: what was saved up before gives no advantage.
+            if name not in others:
+                self._spent[name] = min((self._spent[other] for other in others), default=0.0)
+        self._waiting.append(entry)
+        self._dispatch()
+        return entry
+
+    def _refuse_beyond(self, turn: Turn) -> None:
+        waiting = [entry.turn for entry in self._waiting if entry.turn.kind is not Kind.SEAL]
+        of_tenant = [other for other in waiting if other.tenant == turn.tenant]
+        of_party = [other for other in of_tenant if other.party == turn.party and other.kind is turn.kind]
+        if len(of_party) >= WAITING_OF_PARTY[turn.kind]:
+            raise Problem("rate_limited", TOO_MANY, retry_after=self.advice)
+        if turn.tenant == STRANGERS:
+            full = len(of_tenant) >= WAITING_OF_STRANGERS
+        elif len(of_tenant) >= WAITING_OF_TENANT:
+            raise Problem("rate_limited", TOO_MANY, retry_after=self.advice)
+        else:
+            full = len(waiting) >= WAITING and not self._make_room(len(of_tenant))
+        if full:
+            self._refused_at = asyncio.get_running_loop().time()
+            raise Problem("unavailable", FULL, retry_after=self.advice)
+
+    def _make_room(self, own: int) -> bool:
+        """Turn away the newest job of whoever has most waiting, unless that is hardly more than one's `own`."""
+        waiting = [entry for entry in self._waiting if entry.turn.kind is not Kind.SEAL]
+        tenant, most = Counter(entry.turn.tenant for entry in waiting).most_common(1)[0]
+        if most <= own + 1:
+            return False
+        newest = max((e for e in waiting if e.turn.tenant == tenant), key=lambda entry: entry.number)
+        self._waiting.remove(newest)
+        if not newest.granted.done():  # its caller may have been cancelled, and leaves in a moment
+            newest.granted.set_exception(Problem("unavailable", FULL, retry_after=self.advice))
+        return True
+
+    async def _grant(self, entry: Entry) -> None:
+        try:
+            async with asyncio.timeout(None if entry.turn.kind is Kind.SEAL else self._patience):
+                await entry.granted
+        except TimeoutError:
+            self._refused_at = asyncio.get_running_loop().time()
+            raise Problem("unavailable", FULL, retry_after=self.advice) from None
+
+    def _leave(self, entry: Entry) -> None:
+        if entry.began is None:
+            if entry in self._waiting:  # it may have made room for another
+                self._waiting.remove(entry)
+        else:
+            seconds = asyncio.get_running_loop().time() - entry.began
+            self._running.remove(entry)
+            self._spent[entry.turn.tenant] += seconds
+            self._spent[entry.turn.party] += seconds
+            self._pace = 0.8 * self._pace + 0.2 * seconds
+        for name, present in (
+            (entry.turn.tenant, self._tenants()),
+            (entry.turn.party, self._parties(entry.turn.tenant)),
+        ):
+            if name not in present:
+                self._spent.pop(name, None)
+        self._dispatch()
+
+    def _dispatch(self) -> None:
+        """Give every worker that is free to whoever is next."""
+        while ready := [entry for entry in self._waiting if self._may_run(entry)]:
+            chosen = min(ready, key=self._standing)
+            for other in self._waiting:
+                other.overtaken += other.number < chosen.number and self._is_held_up(other.turn)
+            self._waiting.remove(chosen)
+            self._running.append(chosen)
+            chosen.began = asyncio.get_running_loop().time()
+            if not chosen.granted.done():  # its caller may have been cancelled, and leaves in a moment
+                chosen.granted.set_result(None)
+
+    def _standing(self, entry: Entry) -> tuple[float, ...]:
+        """Return the place of a job, least first: its kind, then who holds the fewest workers and used them least."""
+        turn = entry.turn
+        of_tenant = [other.turn for other in self._running if other.turn.tenant == turn.tenant]
+        of_party = sum(other.party == turn.party for other in of_tenant)
+        return (
+            entry.rank,
+            len(of_tenant),
+            self._spent[turn.tenant],
+            of_party,
+            self._spent[turn.party],
+            entry.number,
+        )
+
+    def _may_run(self, entry: Entry) -> bool:
+        """Return whether a worker is free that this job may have."""
+        turn, taken = entry.turn, len(self._running)
+        if not self._has_room(turn) or taken >= self._size + SPARE:
+            return False
+        if taken < self._size or entry.overtaken >= LAST * OVERTAKEN:
+            return True
+        if turn.kind is Kind.STRANGER or self._holds(turn):
+            return False
+        return taken == self._size or all(other.turn.tenant != turn.tenant for other in self._running)
+
+    def _has_room(self, turn: Turn) -> bool:
+        """Return whether so many previews of an organisation, or files of strangers, may be at work."""
+        if turn.kind not in (Kind.PREVIEW, Kind.STRANGER):
+            return True
+        alike = [
+            entry.turn
+            for entry in self._running
+            if entry.turn.kind is turn.kind and entry.turn.tenant == turn.tenant
+        ]
+        return len(alike) < max(1, self._size - 1) and all(other.party != turn.party for other in alike)
+
+    def _is_held_up(self, turn: Turn) -> bool:
+        """Return whether others are the reason why it waits, and not what its own party has at work."""
+        return self._has_room(turn) and not self._holds(turn)
+
+    def _holds(self, turn: Turn) -> bool:
+        return any(entry.turn.party == turn.party for entry in self._running)
+
+    def _tenants(self) -> set[object]:
+        return {entry.turn.tenant for entry in (*self._waiting, *self._running)}
+
+    def _parties(self, tenant: str) -> set[object]:
+        return {entry.turn.party for entry in (*self._waiting, *self._running) if entry.turn.tenant == tenant}

@@ -1,0 +1,99 @@
+"""The process of PDF work: `python -I -m esign.pdf.worker.worker`, jobs on stdin, answers on stdout."""
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from inspect import signature
+from typing import Any, BinaryIO, get_type_hints
+
+from esign.core.errors import Problem
+from esign.pdf.order import SealFailed
+from esign.pdf.worker import frames, sandbox
+
+# What can be asked: the function does the work, its annotations say what crosses the pipe. Imported on first use.
+TASKS: Mapping[str, str] = {
+    "inspect": "esign.pdf.intake.inspect:inspect",
+    "seal": "esign.pdf.seal.seal:seal",
+    "begin": "esign.pdf.seal.seal:begin",
+    "finish": "esign.pdf.seal.seal:finish",
+    "verify": "esign.pdf.verify.verify:verify",
+    "sources": "esign.pdf.verify.sources:sources",
+    "reencode": "esign.pdf.drawing.picture:reencode",
+    "logo": "esign.pdf.drawing.logo:redraw",
+    "letters": "esign.pdf.drawing.letters:letters",
+    "missing": "esign.pdf.drawing.glyphs:missing_with_system",
+    "unfit": "esign.pdf.drawing.overlay:unfit",
+    "sharper": "esign.pdf.page.render:sharper",
+    "filled": "esign.pdf.drawing.filled:picture",
+    "read": "esign.pdf.page.text:read",
+    "blanks": "esign.pdf.fields.blanks:find",
+}
+
+# PDF libraries keep some memory of every file: a worker that has grown so large, or is old, makes room for another.
+LARGEST, OLDEST = 250 * sandbox.MEBIBYTE, 500
+
+
+def main(tasks: Mapping[str, str] = TASKS) -> None:
+    """Answer jobs one after the other until the pipe closes."""
+    sandbox.confine()
+    logging.disable(logging.CRITICAL)  # what libraries have to say about foreign files is in the answer
+    with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answered:
+        # What libraries print must not end up among the answers.
+        os.dup2(2, 1)
+        _say(answered, {"ready": True})
+        for age in range(1, OLDEST + 1):
+            if _turn(tasks, asked, answered, age):
+                return
+
+
+def _turn(tasks: Mapping[str, str], asked: BinaryIO, answered: BinaryIO, age: int) -> bool:
+    """One job; whether it was the last. The file that came and the one that went are gone before the next comes."""
+    frame = frames.read(asked)
+    if frame is None:
+        return True
+    answer = _answer(tasks, *frame)
+    last = age == OLDEST or "memory" in answer or sandbox.resident() > LARGEST
+    _say(answered, {**answer, "last": last})
+    return last
+
+
+def _say(answered: BinaryIO, body: dict[str, Any]) -> None:
+    answered.writelines(frames.pack(body))
+    answered.flush()
+
+
+def _answer(tasks: Mapping[str, str], job: Any, parts: list[bytes]) -> dict[str, Any]:
+    try:
+        sandbox.allow_cpu(job["cpu_seconds"])
+        work = _function(tasks[job["task"]])
+        return {"value": work(*_arguments(work, job["arguments"], parts))}
+    except Problem as problem:
+        return {"problem": {"code": problem.code, "message": problem.message, "details": problem.details}}
+    except SealFailed as failure:
+        return {"failed": failure.reason}
+    except MemoryError:
+        return {"failed": "it needed more memory than a worker may have", "memory": True}
+    except Exception as error:
+        # A library met something its authors did not think of: the job fails, not the worker.
+        traceback.print_exc()
+        return {"failed": f"{type(error).__name__}: {error}"[:500]}
+
+
+def _function(place: str) -> Callable[..., Any]:
+    module, name = place.split(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
+
+
+def _arguments(work: Callable[..., Any], plain: list[Any], parts: list[bytes]) -> list[Any]:
+    hints = get_type_hints(work)
+    names = list(signature(work).parameters)[: len(plain)]
+    return [frames.rebuild(hints[name], item, parts) for name, item in zip(names, plain, strict=True)]
+
+
+if __name__ == "__main__":
+    main()
+    sys.exit(0)

@@ -1,0 +1,450 @@
+"""Runs PDF work in a few limited child processes, so that no file can harm or hold up the server."""
+
+import asyncio
+import hashlib
+import logging
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGXCPU, strsignal
+from typing import Any, Literal, cast
+
+from esign.core.credential import Credential
+from esign.core.errors import CATALOGUE, Detail, Problem
+from esign.core.instant import Instant
+from esign.pdf.inspection import NOT_CHECKED, TOO_COMPLEX, Blanks, Inspection, Letters, Limits, Picture
+from esign.pdf.order import Drawn, Sealed, SealOrder
+from esign.pdf.verification import Verification
+from esign.pdf.worker import frames
+from esign.pdf.worker.failures import Failures
+from esign.pdf.worker.queue import Queue
+from esign.pdf.worker.turn import CALLER, CPU_SECONDS, DROPPED, Kind, Turn
+
+Ders = Sequence[bytes]
+log = logging.getLogger("esign.pdf")
+
+COMMAND = (sys.executable, "-I", "-m", "esign.pdf.worker.worker")
+
+# Nothing of the server's. Threads get no arenas of their own: each maps 64 MiB of the 1 GiB that a worker may map.
+ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
+
+# What reading from or writing to a child raises when the child is no more, or is no longer itself.
+BROKEN = (frames.FrameError, asyncio.IncompleteReadError, ConnectionError)
+
+CHUNK, TAIL = 256 * 1024, 4096
+OFF_THE_LOOP = 1024 * 1024
+
+# Sent by the system's administrator or by the kernel when memory runs out: nothing that a file does by itself.
+FROM_OUTSIDE = (SIGKILL, SIGTERM, SIGINT, SIGHUP)
+
+BUSY = "The server is too busy to work on this now; send it again in a little while."
+LEFT = "Whoever asked for this has left."
+
+
+class WorkerFailed(Exception):
+    """A job ended without an answer because of what it was given; `reason` is for the operator.
+
+    `lasting`: it killed or exhausted its worker, and would do so again.
+    """
+
+    def __init__(self, reason: str, lasting: bool = False) -> None:
+        self.reason = reason
+        self.lasting = lasting
+        super().__init__(reason)
+
+
+class Busy(Exception):
+    """A job ended without an answer because of the machine; `reason` is for the operator."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class Workers:
+    """Starts a child when a job needs one, and lets it go after `idle_seconds` without any.
+
+    Jobs wait in the `Queue`, which says how many run at once; `size` are its regular workers. One job ends after the
+    processor time that its `Turn` allows, or `cpu_seconds`: that and memory decide `invalid_file`. It ends after
+    `wall_seconds`, a seal after twice as many: then the machine is busy or the child hangs, and the job is
+    `unavailable`. A caller that is cancelled takes its child with it, so an answer never reaches anybody else; the same
+    holds for a caller whose connection is lost (`turn.CALLER`).
+    """
+
+    def __init__(
+        self,
+        size: int = 2,
+        idle_seconds: float = 60,
+        wall_seconds: float = 55,  # proxies give up on an answer after 60
+        cpu_seconds: int | None = None,
+        command: Sequence[str] = COMMAND,
+    ) -> None:
+        self.queue = Queue(size)
+        self.failures = Failures()
+        self._idle_seconds = idle_seconds
+        self._wall_seconds = wall_seconds
+        self._cpu_seconds = cpu_seconds
+        self._command = tuple(command)
+        self._children: set[_Child] = set()
+        self._idle: list[_Child] = []
+        self._making: dict[str, tuple[asyncio.Lock, int]] = {}
+        self._closed = False
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """The processes that live now."""
+        return frozenset(child.process.pid for child in self._children if child.process.returncode is None)
+
+    @asynccontextmanager
+    async def alone(self, name: str) -> AsyncIterator[None]:
+        """Make one thing at a time under a name, so that whoever comes second finds it made."""
+        lock, users = self._making.get(name, (asyncio.Lock(), 0))
+        self._making[name] = lock, users + 1
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, users = self._making.pop(name)
+            if users > 1:
+                self._making[name] = lock, users - 1
+
+    async def inspect(self, upload: bytes, limits: Limits, turn: Turn | None = None) -> Inspection:
+        """`esign.pdf.intake.inspect.inspect`; a file that brings a worker down is refused as `invalid_file`."""
+        return cast(Inspection, await self._judge("inspect", Inspection, upload, limits, turn=turn))
+
+    async def verify(
+        self,
+        file: bytes,
+        roots: Ders,
+        now: Instant,
+        own: Ders = (),
+        fetched: Ders | None = None,
+        turn: Turn | None = None,
+    ) -> Verification:
+        """`esign.pdf.verify.verify.verify`; a file that brings a worker down is refused as `invalid_file`."""
+        given = (file, roots, now, own, fetched)
+        return cast(Verification, await self._judge("verify", Verification, *given, turn=turn))
+
+    async def reencode(
+        self, image: bytes, task: Literal["reencode", "logo"] = "reencode", turn: Turn | None = None
+    ) -> Picture:
+        """`pdf.drawing.picture.reencode`, or `logo.redraw`; what brings a worker down is refused as `invalid_file`."""
+        return cast(Picture, await self._judge(task, Picture, image, turn=turn or Turn(Kind.ACT)))
+
+    async def seal(self, order: SealOrder, credential: Credential, turn: Turn | None = None) -> Sealed:
+        """`esign.pdf.seal.seal.seal`; raises `WorkerFailed` with the reason when there is no sealed file."""
+        return cast(Sealed, await self.ask("seal", Sealed, order, credential, turn=turn or Turn(Kind.SEAL)))
+
+    async def blanks(self, upload: bytes, prepared: bytes, turn: Turn | None = None) -> Blanks:
+        """`esign.pdf.fields.blanks.find`: what a file asks to be filled in."""
+        return cast(
+            Blanks, await self.ask("blanks", Blanks, upload, prepared, turn=turn or Turn(Kind.PREVIEW))
+        )
+
+    async def letters(
+        self,
+        text: str,
+        hand: str | None,
+        lang: str | None,
+        font_paths: Sequence[str] = (),
+        turn: Turn | None = None,
+    ) -> Letters:
+        """`esign.pdf.drawing.letters.letters`: a typed signature as it will be sealed."""
+        given = (text, hand, lang, font_paths)
+        return cast(Letters, await self.ask("letters", Letters, *given, turn=turn or Turn(Kind.ACT)))
+
+    async def missing(
+        self, texts: Sequence[str], font_paths: Sequence[str] = (), turn: Turn | None = None
+    ) -> list[str]:
+        """The characters that neither the shipped fonts nor those of the system can draw."""
+        return list(await self.ask("missing", list[str], texts, font_paths, turn=turn or Turn(Kind.ACT)))
+
+    async def unfit(
+        self,
+        fields: Sequence[Drawn],
+        sizes: Sequence[tuple[float, float]],
+        now: Instant,
+        font_paths: Sequence[str] = (),
+        turn: Turn | None = None,
+    ) -> list[str]:
+        """`esign.pdf.drawing.overlay.unfit`: the ids of the texts too long for their boxes."""
+        given = (fields, sizes, now, font_paths)
+        return list(await self.ask("unfit", list[str], *given, turn=turn or Turn(Kind.ACT)))
+
+    async def ask(self, task: str, kind: Any, *arguments: object, turn: Turn | None = None) -> Any:
+        """Have one job done and its answer rebuilt as `kind`.
+
+        Raises the job's `Problem`, `rate_limited` and `unavailable` where there is no room for it or the machine is too
+        busy, else `WorkerFailed`.
+        """
+
+        async def given() -> Sequence[object]:
+            return arguments
+
+        return await self.ask_for(task, kind, given, turn=turn)
+
+    async def ask_for(
+        self,
+        task: str,
+        kind: Any,
+        read: Callable[[], Awaitable[Sequence[object]]],
+        *,
+        turn: Turn | None = None,
+        name: str | None = None,
+    ) -> Any:
+        """The same with arguments that are read once a worker is free, so that what waits takes no memory.
+
+        Under a `name`, which stands for all that the work depends on, a failure that would happen again is remembered.
+        """
+        turn = turn or Turn()
+        limit = self._limit(turn)
+        if name is not None:
+            name = f"{name} {limit}"
+            self._refuse_known(name)
+        try:
+            async with self._wanted(turn), self.queue.place(turn):
+                job = frames.pack({"task": task, "arguments": await read(), "cpu_seconds": limit})
+                return await self._work(task, kind, job, turn)
+        except WorkerFailed as failure:
+            if name is not None and failure.lasting:
+                self.failures.add(name, failure.reason, asyncio.get_running_loop().time())
+            raise
+
+    def _limit(self, turn: Turn) -> int:
+        """Seconds of processor time for one job."""
+        if turn.cpu_seconds is not None:
+            return turn.cpu_seconds
+        return CPU_SECONDS[turn.kind] if self._cpu_seconds is None else self._cpu_seconds
+
+    def _refuse_known(self, name: str) -> None:
+        reason = self.failures.find(name, asyncio.get_running_loop().time())
+        if reason is not None:
+            raise WorkerFailed(f"{reason}; the same was tried before", lasting=False)
+
+    @asynccontextmanager
+    async def _wanted(self, turn: Turn) -> AsyncIterator[None]:
+        """End what happens inside when its caller's connection is lost, where nobody else has any use of it."""
+        gone = CALLER.get().gone if turn.kind in DROPPED else None
+        if gone is None:
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        limit = asyncio.timeout(None)
+
+        def end(_: object) -> None:
+            limit.reschedule(loop.time())
+
+        try:
+            async with limit:
+                if gone.done():
+                    end(gone)
+                else:
+                    gone.add_done_callback(end)
+                try:
+                    yield
+                finally:
+                    gone.remove_done_callback(end)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise Problem("unavailable", LEFT) from None
+
+    async def close(self) -> None:
+        """End every child at once; jobs under way raise `unavailable`, and so does whoever asks from now on."""
+        self._closed = True
+        for child in self._children:
+            child.kill()
+        await asyncio.gather(*(child.gone() for child in self._children))
+
+    async def _judge(self, task: str, kind: Any, content: bytes, *more: object, turn: Turn | None) -> Any:
+        async def given() -> Sequence[object]:
+            return (content, *more)
+
+        try:
+            return await self.ask_for(task, kind, given, turn=turn, name=f"{task} {await sha256_of(content)}")
+        except WorkerFailed as failure:
+            raise Problem("invalid_file", NOT_CHECKED if task == "verify" else TOO_COMPLEX) from failure
+
+    async def _work(self, task: str, kind: Any, job: list[bytes], turn: Turn) -> Any:
+        child: _Child | None = None
+        kept = False
+        seconds = self._wall_seconds * (2 if turn.kind is Kind.SEAL else 1)
+        outcome: Any
+        try:
+            async with asyncio.timeout(seconds):
+                child = await self._take()
+                body, parts = await child.answer(job)
+            outcome = _outcome(kind, body, parts)
+            kept = not body["last"]
+        except TimeoutError:
+            outcome = Busy(f"it took longer than {seconds:g} seconds")
+        except frames.FrameError:
+            outcome = WorkerFailed("it answered with something else than was asked", lasting=True)
+        except BROKEN:
+            outcome = await child.fate() if child else Busy("it did not start")
+        finally:
+            if child:
+                self._release(child, kept)
+        if isinstance(outcome, WorkerFailed | Busy):
+            outcome = self._explained(task, outcome, child)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def _explained(self, task: str, failure: "WorkerFailed | Busy", child: "_Child | None") -> Exception:
+        if self._closed:
+            return Problem("unavailable")
+        log.warning("A PDF worker gave up on a job (%s): %s", task, failure.reason)
+        if child is not None:
+            log.debug("It said: %s", child.said.decode(errors="replace"))
+        if isinstance(failure, Busy):
+            return Problem("unavailable", BUSY, retry_after=self.queue.advice)
+        return failure
+
+    async def _take(self) -> "_Child":
+        while self._idle:
+            child = self._idle.pop()
+            if child.wake():
+                return child
+        return await self._start()
+
+    async def _start(self) -> "_Child":
+        if self._closed:
+            raise Problem("unavailable")
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                env=ENVIRONMENT,
+                limit=CHUNK,
+                start_new_session=True,
+            )
+        except OSError as error:
+            log.error("A PDF worker could not be started: %s", error)
+            raise Problem("unavailable") from error
+        child = _Child(process)
+        self._children.add(child)
+        child.end.add_done_callback(lambda _: self._children.discard(child))
+        try:
+            await child.ready()
+        except BROKEN:
+            log.error(
+                "A PDF worker did not start: %s\n%s",
+                (await child.fate()).reason,
+                child.said.decode(errors="replace"),
+            )
+            raise Problem("unavailable") from None
+        except asyncio.CancelledError:
+            child.kill()
+            raise
+        return child
+
+    def _release(self, child: "_Child", kept: bool) -> None:
+        if kept and not self._closed:
+            self._idle.append(child)
+            child.rest(self._idle_seconds, self._retire)
+        else:
+            child.kill()
+
+    def _retire(self, child: "_Child") -> None:
+        self._idle.remove(child)
+        child.kill()
+
+
+class _Child:
+    """One worker process and the pipes to it."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self.said = b""
+        self.end = asyncio.create_task(self._listen())
+        self._alarm: asyncio.TimerHandle | None = None
+
+    async def ready(self) -> None:
+        """Return when it waits for jobs."""
+        await self._frame()
+
+    async def answer(self, job: list[bytes]) -> tuple[Any, list[bytes]]:
+        """Send a job and read the frame that answers it."""
+        assert self.process.stdin
+        for chunk in job:
+            for at in range(0, len(chunk), CHUNK):
+                self.process.stdin.write(chunk[at : at + CHUNK])
+                await self.process.stdin.drain()
+        return await self._frame()
+
+    async def _frame(self) -> tuple[Any, list[bytes]]:
+        assert self.process.stdout
+        read = self.process.stdout.readexactly
+        header = await read(frames.header_length(await read(frames.PREFIX.size)))
+        body, sizes = frames.part_lengths(header)
+        return body, [await read(size) for size in sizes]
+
+    async def fate(self) -> "WorkerFailed | Busy":
+        """Why there was no answer."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1):
+                await self.process.wait()
+        match self.process.returncode:
+            case None:
+                return WorkerFailed("it said no more", lasting=True)
+            case code if code == -SIGXCPU:
+                return WorkerFailed("it used more processor time than a job may", lasting=True)
+            case code if -code in FROM_OUTSIDE:
+                return Busy(f"it was ended from outside: {strsignal(-code)}")
+            case code if code < 0:
+                return WorkerFailed(f"the system ended it: {strsignal(-code)}", lasting=True)
+            case code:
+                return WorkerFailed(f"it ended with exit code {code}", lasting=True)
+
+    def rest(self, seconds: float, then: Callable[["_Child"], None]) -> None:
+        """Call `then` unless woken before."""
+        self._alarm = asyncio.get_running_loop().call_later(seconds, then, self)
+
+    def wake(self) -> bool:
+        """Whether it still lives."""
+        if self._alarm:
+            self._alarm.cancel()
+        return self.process.returncode is None and not self.end.done()
+
+    def kill(self) -> None:
+        """End it now, whatever it does."""
+        if self._alarm:
+            self._alarm.cancel()
+        with suppress(ProcessLookupError):
+            self.process.kill()
+
+    async def gone(self) -> None:
+        """Return when nothing of it is left."""
+        await self.end
+
+    async def _listen(self) -> None:
+        assert self.process.stderr
+        while chunk := await self.process.stderr.read(TAIL):
+            self.said = (self.said + chunk)[-TAIL:]
+        await self.process.wait()
+
+
+def _outcome(kind: Any, body: Any, parts: list[bytes]) -> Any:
+    """The value, or the exception that stands for it; `FrameError` when the answer is neither."""
+    match body:
+        case {"value": plain, "last": bool()}:
+            return frames.rebuild(kind, plain, parts)
+        case {"problem": {"code": str(code), "message": str(message), "details": details}, "last": bool()}:
+            if code in CATALOGUE:
+                return Problem(code, message, details=frames.rebuild(tuple[Detail, ...], details, parts))
+        case {"failed": str(reason), "memory": True, "last": bool()}:
+            return WorkerFailed(reason, lasting=True)
+        case {"failed": str(reason), "last": bool()}:
+            return WorkerFailed(reason)
+    raise frames.FrameError("The answer is none.")
+
+
+async def sha256_of(content: bytes) -> str:
+    """In hex; of a large file worked out in a thread."""
+    if len(content) > OFF_THE_LOOP:
+        return (await asyncio.to_thread(hashlib.sha256, content)).hexdigest()
+    return hashlib.sha256(content).hexdigest()

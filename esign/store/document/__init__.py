@@ -1,0 +1,1 @@
+"""Documents and templates with all that belongs to them."""

@@ -1,0 +1,123 @@
+"""File content by its SHA-256, in chunks of 1 MiB, written in the transaction that first refers to it."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+
+from esign.core.instant import Instant
+from esign.store.engine.database import Reader, Row, Transaction
+from esign.store.engine.sql import delete_some
+
+CHUNK = 2**20
+MISSING = "the content is missing or was changed; restore it from a backup"
+
+
+class Missing(Exception):
+    """Content that is referred to is not there, or is not what it was."""
+
+
+async def add(tx: Transaction, content: bytes, now: Instant, sha256: str | None = None) -> str:
+    """Store `content` unless it is there; its lower-case hex SHA-256 (pass it when known: hashing costs)."""
+    sha256 = sha256 or hashlib.sha256(content).hexdigest()
+    added = await tx.run(
+        "INSERT INTO blob (sha256, size, created_at) VALUES (:sha256, :size, :now) ON CONFLICT DO NOTHING",
+        sha256=sha256,
+        size=len(content),
+        now=now,
+    )
+    if added:
+        for number, start in enumerate(range(0, len(content), CHUNK)):
+            await tx.run(
+                "INSERT INTO blob_chunk (sha256, number, content) VALUES (:sha256, :number, :content)",
+                sha256=sha256,
+                number=number,
+                content=content[start : start + CHUNK],
+            )
+    return sha256
+
+
+async def attach(tx: Transaction, document_id: str, *hashes: str) -> None:
+    """Keep this content as long as the document."""
+    for sha256 in set(hashes):
+        await tx.run(
+            "INSERT INTO document_blob (document_id, sha256) VALUES (:document_id, :sha256) ON CONFLICT DO NOTHING",
+            document_id=document_id,
+            sha256=sha256,
+        )
+
+
+async def detach(tx: Transaction, document_id: str) -> None:
+    """The document refers to no content any more; what is attached next stays."""
+    await tx.run("DELETE FROM document_blob WHERE document_id = :id", id=document_id)
+
+
+async def get(reader: Reader, sha256: str) -> bytes:
+    """The content, its hash checked; raises Missing."""
+    rows = await reader.all(
+        "SELECT content FROM blob_chunk WHERE sha256 = :sha256 ORDER BY number", sha256=sha256
+    )
+    content, found = await asyncio.to_thread(whole, rows) if len(rows) > 1 else whole(rows)
+    if found != sha256:
+        reader.damage.note("blob", sha256, MISSING)
+        raise Missing(f"stored content {sha256} is missing or was changed; restore the data from a backup")
+    reader.damage.forget("blob", sha256)
+    return content
+
+
+async def pieces(reader: Reader, sha256: str) -> AsyncIterator[bytes]:
+    """The content a chunk at a time, its hash not checked; nothing where there is none."""
+    number = 0
+    while row := await reader.one(
+        "SELECT content FROM blob_chunk WHERE sha256 = :sha256 AND number = :number",
+        sha256=sha256,
+        number=number,
+    ):
+        yield row["content"]
+        number += 1
+
+
+def whole(chunks: Sequence[Row]) -> tuple[bytes, str]:
+    """The content and its hash; a few milliseconds for each MiB."""
+    content = b"".join(chunk["content"] for chunk in chunks)
+    return content, hashlib.sha256(content).hexdigest()
+
+
+async def size_of_document(reader: Reader, document_id: str) -> int:
+    """Bytes of all that is attached to it."""
+    rows = await reader.all(
+        """
+        SELECT sum(b.size) AS size FROM document_blob d JOIN blob b ON b.sha256 = d.sha256
+        WHERE d.document_id = :document_id
+        """,
+        document_id=document_id,
+    )
+    return int(rows[0]["size"] or 0)
+
+
+async def attach_to_template(tx: Transaction, template_id: str, *hashes: str) -> None:
+    """Keep this content as long as the template."""
+    for sha256 in set(hashes):
+        await tx.run(
+            "INSERT INTO template_blob (template_id, sha256) VALUES (:template_id, :sha256) ON CONFLICT DO NOTHING",
+            template_id=template_id,
+            sha256=sha256,
+        )
+
+
+async def size(reader: Reader, sha256: str) -> int:
+    """Bytes; raises Missing."""
+    rows = await reader.all("SELECT size FROM blob WHERE sha256 = :sha256", sha256=sha256)
+    if not rows:
+        reader.damage.note("blob", sha256, MISSING)
+        raise Missing(f"stored content {sha256} is missing; restore the data from a backup")
+    return int(rows[0]["size"])
+
+
+async def prune(tx: Transaction, before: Instant, limit: int) -> int:
+    """Remove up to `limit` pieces of content older than `before` that no document and no template refers to."""
+    return await delete_some(tx, "blob", "sha256", "loose = 1 AND created_at < :before", before, limit)
+
+
+def sha256_of(contents: Sequence[bytes]) -> list[str]:
+    """Return the SHA-256 of each, in hex."""
+    return [hashlib.sha256(content).hexdigest() for content in contents]

@@ -1,0 +1,94 @@
+"""The codes that recipients were sent and tried, and which browsers have shown one: never a code itself."""
+
+import hashlib
+
+from esign.core.document.challenge import Challenge
+from esign.core.document.link import Reached
+from esign.core.instant import Instant
+from esign.store.engine.database import Reader, Transaction
+from esign.store.engine.sql import delete_some, insert
+
+COLUMNS = tuple(Challenge.__slots__)
+
+
+async def get(reader: Reader, recipient_id: str) -> Challenge:
+    """What is known so far, which at first is nothing."""
+    row = await reader.one("SELECT * FROM challenge WHERE recipient_id = :id", id=recipient_id)
+    return Challenge(**{name: row[name] for name in COLUMNS}) if row else Challenge(recipient_id)
+
+
+async def save(tx: Transaction, challenge: Challenge) -> None:
+    await tx.run(
+        insert("challenge", COLUMNS)
+        + " ON CONFLICT (recipient_id) DO UPDATE SET "
+        + ", ".join(f"{c} = excluded.{c}" for c in COLUMNS if c != "recipient_id"),
+        **{name: getattr(challenge, name) for name in COLUMNS},
+    )
+
+
+async def end(tx: Transaction, recipient_id: str) -> None:
+    """End the mailed code and every proof: somebody else may be reached by this recipient's links now.
+
+    They need not wait for what was tried before them, but all tries and the codes of the day still count, or every
+    correction would allow as many guesses again.
+    """
+    await tx.run(
+        "UPDATE challenge SET code = NULL, reached = NULL, tries = 0, tries_since = NULL WHERE recipient_id = :id",
+        id=recipient_id,
+    )
+    await tx.run("DELETE FROM proof WHERE recipient_id = :id", id=recipient_id)
+
+
+async def note_reached(tx: Transaction, recipient_id: str, code: bytes, reached: Reached) -> None:
+    """Note what became of the mail with the code whose mac this is."""
+    await tx.run(
+        "UPDATE challenge SET reached = :reached WHERE recipient_id = :id AND code = :code",
+        id=recipient_id,
+        code=code,
+        reached=reached.value,
+    )
+
+
+# ---------- proofs ----------
+
+
+def hashed(session: str) -> bytes:
+    return hashlib.sha256(session.encode()).digest()
+
+
+async def prove(
+    tx: Transaction, before: str | None, session: str, recipient_id: str, expires_at: Instant
+) -> None:
+    """The browser has shown the code; its session takes the place of the one `before` for all it has shown."""
+    if before is not None:
+        await tx.run(
+            "UPDATE proof SET session = :new WHERE session = :old", new=hashed(session), old=hashed(before)
+        )
+    await tx.run(
+        """
+        INSERT INTO proof (session, recipient_id, expires_at) VALUES (:session, :recipient_id, :expires_at)
+        ON CONFLICT (session, recipient_id) DO UPDATE SET expires_at = excluded.expires_at
+        """,
+        session=hashed(session),
+        recipient_id=recipient_id,
+        expires_at=expires_at,
+    )
+
+
+async def is_proven(reader: Reader, session: str | None, recipient_id: str, now: Instant) -> bool:
+    if session is None:
+        return False
+    row = await reader.one(
+        "SELECT 1 AS yes FROM proof WHERE session = :session AND recipient_id = :id AND expires_at > :now",
+        session=hashed(session),
+        id=recipient_id,
+        now=now,
+    )
+    return row is not None
+
+
+async def prune(tx: Transaction, before: Instant, limit: int) -> int:
+    """Take away proofs that ended by `before`; the number of rows that went."""
+    return await delete_some(
+        tx, "proof", "session, recipient_id", "expires_at <= :before ORDER BY expires_at", before, limit
+    )

@@ -1,0 +1,289 @@
+"""Documents with their recipients: one joined read, one guarded write."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from esign.core.actor import Actor, Mode, Origin
+from esign.core.document.attention import trouble
+from esign.core.document.document import (
+    Delivery,
+    Document,
+    Field,
+    FieldType,
+    File,
+    Ink,
+    Page,
+    Recipient,
+    RecipientStatus,
+    Role,
+    Seal,
+    Status,
+)
+from esign.core.errors import Problem
+from esign.core.people.account import Reminders
+from esign.store.document import search
+from esign.store.engine.damage import UNREADABLE, Unreadable, refuse_bytes
+from esign.store.engine.database import Reader, Row, Transaction
+from esign.store.engine.sql import dumps, insert
+
+# The columns are the members of the dataclasses; `order` is a word of SQL.
+DOCUMENT_COLUMNS = tuple(name for name in Document.__slots__ if name != "recipients")
+WRITTEN = (*DOCUMENT_COLUMNS, "attention")  # which follows from the rest
+RECIPIENT_COLUMNS = (
+    "document_id",
+    "position",
+    *("turn" if name == "order" else name for name in Recipient.__slots__),
+)
+
+SELECT = (
+    "SELECT "
+    + ", ".join(f"d.{c} AS d_{c}" for c in DOCUMENT_COLUMNS)
+    + ", "
+    + ", ".join(f"r.{c} AS r_{c}" for c in RECIPIENT_COLUMNS)
+)
+JOIN = "LEFT JOIN recipient r ON r.document_id = d.id"
+
+
+async def get(reader: Reader, document_id: str) -> Document:
+    """The document, for those who already hold a right to it; `not_found` otherwise."""
+    rows = await reader.all(
+        f"{SELECT} FROM document d {JOIN} WHERE d.id = :id ORDER BY r.position", id=document_id
+    )
+    if not rows:
+        raise Problem("not_found")
+    return load_one(reader, document_id, rows)
+
+
+async def get_own(reader: Reader, organisation_id: str, mode: Mode, document_id: str) -> Document:
+    """The document of this organisation and mode; any other id is `not_found` (I5)."""
+    rows = await reader.all(
+        f"{SELECT} FROM document d {JOIN}"
+        " WHERE d.id = :id AND d.organisation_id = :organisation_id AND d.mode = :mode ORDER BY r.position",
+        id=document_id,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    if not rows:
+        raise Problem("not_found")
+    return load_one(reader, document_id, rows)
+
+
+async def mark(reader: Reader, organisation_id: str, mode: Mode, document_id: str) -> tuple[int, int]:
+    """Revision and length of the audit trail: one of the two rises with whatever happens to the document."""
+    row = await reader.one(
+        """
+        SELECT d.revision, (SELECT max(seq) FROM audit WHERE document_id = d.id) AS entries FROM document d
+        WHERE d.id = :id AND d.organisation_id = :organisation_id AND d.mode = :mode
+        """,
+        id=document_id,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    if row is None:
+        raise Problem("not_found")
+    return row["revision"], row["entries"]
+
+
+async def find_sealed(reader: Reader, organisation_id: str, mode: Mode, sha256: str) -> str | None:
+    """The id of the document whose sealed file or certificate this is; None where it is nobody's of this
+    organisation and mode."""
+    rows = await reader.all(  # CROSS JOIN: the hash first, not every completed document
+        """
+        SELECT d.id, d.seal FROM document_blob b CROSS JOIN document d
+        WHERE b.sha256 = :sha256 AND d.id = b.document_id AND d.organisation_id = :organisation_id AND d.mode = :mode
+        AND d.status = 'completed'
+        """,
+        sha256=sha256,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    for row in rows:
+        seal = orjson.loads(row["seal"])
+        if sha256 in (seal["sha256"], seal["certificate_sha256"]):
+            return str(row["id"])
+    return None
+
+
+async def add(tx: Transaction, document: Document) -> None:
+    await tx.run(insert("document", WRITTEN), **document_row(document))
+    await tx.run_many(insert("recipient", RECIPIENT_COLUMNS), list(recipient_rows(document)))
+    await search.put(tx, document)
+
+
+async def save(tx: Transaction, document: Document, before: Document) -> None:
+    """Write what changed since `before`, if nobody else changed it meanwhile.
+
+    The caller raised `revision` by one; a lost race is the 409 of the state the winner left.
+    """
+    changed = await tx.run(
+        "UPDATE document SET "
+        + ", ".join(f"{c} = :{c}" for c in WRITTEN if c != "id")
+        + " WHERE id = :id AND status = :from_status AND revision = :from_revision",
+        **document_row(document),
+        from_status=before.status.value,
+        from_revision=before.revision,
+    )
+    if not changed:
+        row = await tx.one("SELECT status FROM document WHERE id = :id", id=document.id)
+        if row is None:
+            raise Problem("not_found")
+        raise Problem("revision_mismatch", current_status=row["status"])
+    await save_recipients(tx, document, before)
+    await search.put(tx, document, before)
+
+
+async def save_recipients(tx: Transaction, document: Document, before: Document) -> None:
+    """Write those that changed, came or went; where their places change too, all make room first."""
+    old = {row["id"]: row for row in recipient_rows(before)}
+    new = {row["id"]: row for row in recipient_rows(document)}
+    if list(old) != list(new):
+        for gone in old.keys() - new.keys():
+            await tx.run("DELETE FROM recipient WHERE id = :id", id=gone)
+        await tx.run("UPDATE recipient SET position = -1 - position WHERE document_id = :id", id=document.id)
+        await tx.run_many(insert("recipient", RECIPIENT_COLUMNS), [new[id] for id in new if id not in old])
+    for id in new.keys() & old.keys():
+        if new[id] != old[id] or list(old) != list(new):
+            await tx.run(
+                "UPDATE recipient SET "
+                + ", ".join(f"{c} = :{c}" for c in RECIPIENT_COLUMNS if c != "id")
+                + " WHERE id = :id",
+                **new[id],
+            )
+
+
+async def delete(tx: Transaction, document: Document) -> None:
+    """Remove the rows of a document in exactly this state; its recipients, links and files' mentions follow."""
+    await search.forget(tx, document.id)
+    if not await tx.run(
+        "DELETE FROM document WHERE id = :id AND status = :status AND revision = :revision",
+        id=document.id,
+        status=document.status.value,
+        revision=document.revision,
+    ):
+        raise Problem("revision_mismatch", current_status=document.status)
+
+
+# ---------- rows to dataclasses and back ----------
+
+
+def load_one(reader: Reader, document_id: str, rows: Sequence[Row]) -> Document:
+    """Load the document that was asked for; raises Unreadable."""
+    try:
+        document = load(rows)
+    except UNREADABLE as error:
+        reader.damage.note("document", document_id, error)
+        raise Unreadable(f"document {document_id} cannot be read") from error
+    reader.damage.forget("document", document_id)
+    return document
+
+
+def load(rows: Sequence[Row]) -> Document:
+    """One document from the rows of its join."""
+    row = rows[0]
+    for each in rows:
+        refuse_bytes(each)
+    members = {name: row[f"d_{name}"] for name in DOCUMENT_COLUMNS}
+    seal = members["seal"]
+    members |= {
+        "mode": Mode(members["mode"]),
+        "status": Status(members["status"]),
+        "file": load_file(members["file"]),
+        "reminders": Reminders(**orjson.loads(members["reminders"])),
+        "metadata": orjson.loads(members["metadata"]),
+        "created_by": Actor(**orjson.loads(members["created_by"])),
+        "seal": Seal(**orjson.loads(seal)) if seal else None,
+    }
+    recipients = tuple(load_recipient(each) for each in rows if each["r_id"] is not None)
+    return Document(**members, recipients=recipients)
+
+
+def load_file(stored: str) -> File:
+    file = orjson.loads(stored)
+    return File(
+        **{
+            **file,
+            "pages": tuple(Page(*page) for page in file["pages"]),
+            "images": tuple(file["images"]),
+            "removed": tuple(file["removed"]),
+        }
+    )
+
+
+async def save_proof(tx: Transaction, recipient: Recipient) -> None:
+    """Save how the link and the code reached a recipient who has shown it; the document keeps its revision."""
+    await tx.run(
+        "UPDATE recipient SET link = :link, code = :code WHERE id = :id",
+        id=recipient.id,
+        link=recipient.link,
+        code=recipient.code,
+    )
+
+
+def load_recipient(row: Row) -> Recipient:
+    members = {name: row[f"r_{'turn' if name == 'order' else name}"] for name in Recipient.__slots__}
+    ink = members["ink"]
+    return Recipient(
+        **members
+        | {
+            "role": Role(members["role"]),
+            "status": RecipientStatus(members["status"]),
+            "fields": tuple(load_field(stored) for stored in orjson.loads(members["fields"])),
+            "delivery": Delivery(members["delivery"]),
+            "ink": Ink(**orjson.loads(ink)) if ink else None,
+            "origin": Origin(**orjson.loads(members["origin"])),
+        }
+    )
+
+
+def load_field(stored: Mapping[str, Any]) -> Field:
+    value = stored["value"]
+    return Field(
+        **{
+            **stored,
+            "type": FieldType(stored["type"]),
+            "value": Ink(**value) if isinstance(value, dict) else value,
+        }
+    )
+
+
+def document_row(document: Document) -> dict[str, Any]:
+    members = shallow(document)
+    del members["recipients"]
+    return members | {
+        "file": dump_file(document.file),
+        "reminders": dumps(shallow(document.reminders)),
+        "metadata": dumps(dict(document.metadata)),
+        "created_by": dumps(shallow(document.created_by)),
+        "seal": dumps(shallow(document.seal)) if document.seal else None,
+        "attention": int(trouble(document) is not None),
+    }
+
+
+def dump_file(file: File) -> str:
+    pages = [(page.width, page.height, page.rotation) for page in file.pages]
+    return dumps({**shallow(file), "pages": pages})
+
+
+def recipient_rows(document: Document) -> Iterable[dict[str, Any]]:
+    for position, recipient in enumerate(document.recipients):
+        members = shallow(recipient)
+        yield members | {
+            "document_id": document.id,
+            "position": position,
+            "turn": members.pop("order"),
+            "fields": dumps([field_row(field) for field in recipient.fields]),
+            "ink": dumps(shallow(recipient.ink)) if recipient.ink else None,
+            "origin": dumps(shallow(recipient.origin)),
+        }
+
+
+def field_row(field: Field) -> dict[str, Any]:
+    value = field.value
+    return {**shallow(field), "value": shallow(value) if isinstance(value, Ink) else value}
+
+
+def shallow(frozen: Any) -> dict[str, Any]:
+    """The members of a slotted dataclass, not copied deeply."""
+    return {name: getattr(frozen, name) for name in frozen.__slots__}

@@ -1,0 +1,53 @@
+"""Which documents and recipients the clock has work with; each query reads a partial index alone."""
+
+from typing import Literal
+
+from esign.core.actor import Mode
+from esign.core.instant import Instant
+from esign.store.engine.database import Reader
+
+
+async def find_expired(reader: Reader, now: Instant, limit: int) -> list[str]:
+    rows = await reader.all(
+        "SELECT id FROM document WHERE status = 'sent' AND expires_at <= :now ORDER BY expires_at LIMIT :limit",
+        now=now,
+        limit=limit,
+    )
+    return [row["id"] for row in rows]
+
+
+async def find_sealing(reader: Reader) -> list[str]:
+    """Every document that waits for its seal, whatever the queue says."""
+    return [row["id"] for row in await reader.all("SELECT id FROM document WHERE status = 'sealing'")]
+
+
+async def find_reminders_due(reader: Reader, now: Instant, limit: int) -> list[tuple[str, str]]:
+    """(document id, recipient id) of those to remind."""
+    rows = await reader.all(
+        "SELECT document_id, id FROM recipient WHERE next_reminder_at <= :now ORDER BY next_reminder_at LIMIT :limit",
+        now=now,
+        limit=limit,
+    )
+    return [(row["document_id"], row["id"]) for row in rows]
+
+
+async def find_ended(
+    reader: Reader,
+    organisation_id: str,
+    mode: Mode,
+    how: Literal["completed_at", "closed_at"],
+    until: Instant,
+    limit: int,
+) -> list[str]:
+    """Those completed, or closed without a seal, by then; the oldest first."""
+    rows = await reader.all(
+        f"""
+        SELECT id FROM document WHERE organisation_id = :organisation_id AND mode = :mode
+        AND {how} <= :until ORDER BY {how} LIMIT :limit
+        """,
+        organisation_id=organisation_id,
+        mode=mode.value,
+        until=until,
+        limit=limit,
+    )
+    return [row["id"] for row in rows]

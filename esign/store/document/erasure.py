@@ -1,0 +1,40 @@
+"""Erases a document (D3, D12): everything of it goes but its audit trail, which loses what is personal."""
+
+from dataclasses import replace
+
+from esign.core.document.document import Document
+from esign.core.document.state.outcome import Outcome
+from esign.core.instant import Instant
+from esign.store.document import documents, outcomes
+from esign.store.engine.database import Transaction
+from esign.store.queue import events, idempotency, mails, outbox
+from esign.system.vault import Vault
+
+LETTERS = (
+    *("invite", "remind", "completed", "declined", "expired", "cancelled", "code"),
+    *("corrected", "renewal"),
+)
+
+
+async def erase(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Document:
+    """The document as it was; its rows, links, mails, deliveries and events are gone, its answers reduced.
+
+    What somebody deleted is in the administrative log as well. File content that nothing else refers to is left to
+    `blobs.prune`.
+    """
+    await outcomes.record(tx, before.id, outcome.events, vault)
+    for event in outcome.events:
+        if event.actor.kind != "system":  # not what retention deletes by itself
+            data = {"documentId": before.id, "mode": before.mode.value, "status": before.status.value}
+            await outcomes.log(tx, before.organisation_id, replace(event, data=data, detail=None), vault)
+    await events.erase_personal(tx, before.id)
+    await events.forget(tx, before.id)
+    await outbox.forget(tx, before.id)
+    for owner in (before.id, *(recipient.id for recipient in before.recipients)):
+        for letter in LETTERS:
+            await mails.forget(tx, f"eml.{letter}.{owner}")
+    await mails.forget_document(tx, before.organisation_id, before.id)
+    await idempotency.reduce(tx, before.id, before.status.value, vault)
+    await documents.delete(tx, before)
+    await outcomes.publish(tx, before, outcome.events, now)
+    return before

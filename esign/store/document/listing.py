@@ -1,0 +1,131 @@
+"""Finds a page of documents: along the one index that answers, or along that of the most selective filter.
+
+Where one index has both the filters and the order (no filter, statuses, what needs attention, and by creation whatever
+words find), the page is read along it and nothing is counted. Any other combination is weighed:
+
+1. Each filter is counted up to `few`. One that gives less is read whole and put in order.
+2. Where each gives more, a page is mostly near: so many rows as `near` are looked at in the order asked for.
+3. Where that fills no page, filters are counted up to `many` and the one that gives least is read whole.
+4. Where none gives less than that, the list is walked until the page is full.
+"""
+
+from itertools import groupby
+from typing import NamedTuple
+
+from esign.core.actor import Mode
+from esign.core.document.document import Document
+from esign.core.document.listing import EVERYTHING, Listing
+from esign.store.document.documents import JOIN, SELECT, load
+from esign.store.document.query import Query, query_of
+from esign.store.engine.damage import load_groups
+from esign.store.engine.database import Reader
+from esign.store.engine.paging import Place
+
+
+class Effort(NamedTuple):
+    """Numbers of rows: one takes about 4 µs to read and check, 0.1 µs to count."""
+
+    few: int
+    near: int
+    many: int
+
+
+EFFORT = Effort(few=2_000, near=1_000, many=200_000)
+
+IRREGULAR = """
+    EXISTS (
+        SELECT 1 FROM document INDEXED BY document_out_of_time
+        WHERE updated_at < created_at OR completed_at < created_at OR updated_at < completed_at
+    )
+"""
+
+
+async def find_page(
+    reader: Reader,
+    organisation_id: str,
+    mode: Mode,
+    limit: int,
+    after: Place | None = None,
+    asked: Listing = EVERYTHING,
+    effort: Effort = EFFORT,
+) -> list[Document]:
+    """Up to `limit` documents that fit, in the order asked for, behind the place `after`."""
+    query = query_of(organisation_id, mode, asked, after, regular=False)
+    way = obvious(query)
+    if way is not None:
+        return await read(reader, query, way, limit)
+    counts = await count(reader, query, effort.few)
+    query = query_of(organisation_id, mode, asked, after, regular=await is_regular(reader))
+    if min(counts.values()) == effort.few:
+        page = await read(reader, query, along(query, effort.near), limit)
+        if len(page) == limit:
+            return page
+        counts = await count(reader, query, effort.many)
+        if min(counts.values()) == effort.many:
+            return await read(reader, query, along(query), limit)
+    return await read(reader, query, whole(query, min(counts, key=lambda name: counts[name])), limit)
+
+
+def place_of(document: Document, asked: Listing) -> Place:
+    """Where the page behind this document begins."""
+    return Place(getattr(document, asked.sort.key), document.id)
+
+
+def obvious(query: Query) -> str | None:
+    """The way along one index; None where filters have to be weighed."""
+    if query.spans:
+        return None
+    if not query.words:
+        if query.asked.attention:
+            return query.by_attention()
+        return query.by_status() if query.asked.statuses else query.by_time()
+    if query.key == "created_at" and not query.asked.statuses and not query.asked.attention:
+        return query.by_words()
+    return None
+
+
+def along(query: Query, near: int | None = None) -> str:
+    """The way in the order asked for, looking at no more than `near` rows."""
+    ordered = query.words and query.key == "created_at"
+    return query.by_words(near) if ordered else query.by_time(near)
+
+
+def whole(query: Query, name: str) -> str:
+    """The way through everything that one filter gives."""
+    if name == "words":
+        return query.by_words()
+    if name == "attention":
+        return query.by_attention()
+    return query.by_status() if name == "status" else query.by_span(name)
+
+
+async def count(reader: Reader, query: Query, most: int) -> dict[str, int]:
+    """How many documents each filter gives, at most `most`."""
+    counted = {name: query.count_span(name) for name in query.spans}
+    if query.asked.statuses:
+        counted["status"] = query.count_status()
+    if query.asked.attention:
+        counted["attention"] = query.count_attention()
+    if query.words:
+        counted["words"] = query.count_words()
+    columns = [f"(SELECT count(*) FROM ({each})) AS {name}" for name, each in counted.items()]
+    row = await reader.one(f"SELECT {', '.join(columns)}", **query.parameters, most=most)
+    return dict(row) if row else dict.fromkeys(counted, most)
+
+
+async def is_regular(reader: Reader) -> bool:
+    """Whether created ≤ completed ≤ updated everywhere: no clock was ever set back."""
+    row = await reader.one(f"SELECT {IRREGULAR} AS found")
+    return row is not None and not row["found"]
+
+
+async def read(reader: Reader, query: Query, way: str, limit: int) -> list[Document]:
+    order = query.order
+    rows = await reader.all(
+        f"{SELECT} FROM ({way}) p CROSS JOIN document d ON d.id = p.id {JOIN}"
+        f" ORDER BY p.at {order}, p.id {order}, r.position",
+        **query.parameters,
+        limit=limit,
+    )
+    groups = ((key, list(group)) for key, group in groupby(rows, key=lambda row: row["d_id"]))
+    return load_groups(reader, "document", groups, load)

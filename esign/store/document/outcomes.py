@@ -1,0 +1,176 @@
+"""Saves an outcome whole: state, audit entries, events, deliveries, mails and the seal, in one transaction."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from esign.core.actor import Mode
+from esign.core.document import audit
+from esign.core.document.document import Document
+from esign.core.document.draft import over
+from esign.core.document.state.outcome import Event, Job, Mail, Outcome, RevokeLinks
+from esign.core.instant import DAY, Instant
+from esign.core.people.usage import Meter, Usage
+from esign.core.urgency import urgency_of
+from esign.core.webhook import webhook
+from esign.core.webhook.delivery import Delivery
+from esign.core.webhook.webhook import Webhook
+from esign.store.document import blobs, challenges, documents, drafts, handoffs, links, trails
+from esign.store.engine.database import Transaction
+from esign.store.people import usage
+from esign.store.queue import deliveries, events, outbox, webhooks
+from esign.system.entropy import new_id, new_salt, new_token
+from esign.system.vault import Vault
+
+
+async def add(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> Document:
+    """A new document with what its creation causes; its file content must have been stored before."""
+    document = outcome.document
+    await documents.add(tx, document)
+    await blobs.attach(tx, document.id, document.file.uploaded, document.file.prepared, *document.file.images)
+    size = await blobs.size_of_document(tx, document.id)
+    await usage.add(tx, meter(document, now), Usage(storage_bytes=size))
+    await _leave(tx, outcome, document, vault, now)
+    return document
+
+
+async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Document:
+    """The document as saved, its revision raised by one; nothing is written when nothing changed."""
+    if outcome.document == before and not outcome.events and not outcome.jobs:
+        return before
+    document = replace(outcome.document, revision=before.revision + 1)
+    await documents.save(tx, document, before)
+    for recipient_id in over(before, document):
+        await drafts.forget(tx, recipient_id)
+        await handoffs.forget(tx, recipient_id)
+    await _leave(tx, outcome, document, vault, now)
+    return document
+
+
+async def note(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> None:
+    """Facts and work that leave the document as it is, its revision too."""
+    await _leave(tx, outcome, outcome.document, vault, now)
+
+
+async def _leave(tx: Transaction, outcome: Outcome, document: Document, vault: Vault, now: Instant) -> None:
+    await record(tx, document.id, outcome.events, vault)
+    await publish(tx, document, outcome.events, now)
+    for job in outcome.jobs:
+        await _queue(tx, document, job, vault, now)
+    await usage.add(tx, meter(document, now), used(outcome))
+
+
+def meter(document: Document, now: Instant) -> Meter:
+    return Meter(document.organisation_id, document.mode, now // DAY)
+
+
+def used(outcome: Outcome) -> Usage:
+    """What an outcome counts for."""
+    types = [event.type for event in outcome.events]
+    return Usage(
+        documents_created=types.count("document.created"),
+        documents_sent=types.count("document.sent"),
+        documents_completed=types.count("document.completed"),
+        emails=sum(isinstance(job, Mail) for job in outcome.jobs),
+    )
+
+
+async def enter(tx: Transaction, document_id: str, fact: Event, vault: Vault) -> None:
+    """A fact about a document that stays as it is; `not_found` once it is deleted, for its trail ends there."""
+    await documents.get(tx, document_id)
+    await record(tx, document_id, (fact,), vault)
+
+
+async def record(
+    tx: Transaction, document_id: str, facts: tuple[Event, ...], vault: Vault
+) -> list[audit.Entry]:
+    """Add facts to the audit trail of a document, or to the log of an organisation; return the entries."""
+    lines: list[audit.Entry] = []
+    if not facts:
+        return lines
+    seq, previous, late = await trails.find_end(tx, document_id)
+    for event in facts:
+        seq += 1
+        line = audit.entry(event, document_id, seq, previous, new_salt())
+        await events.append(tx, line)
+        lines.append(line)
+        previous = line.hash
+    await trails.save_head(tx, document_id, seq, previous, vault, late)
+    return lines
+
+
+async def log(tx: Transaction, organisation_id: str, act: Event, vault: Vault) -> None:
+    """Add an administrative act to the log of an organisation, and tell its live webhooks that there is an entry."""
+    for line in await record(tx, organisation_id, (act,), vault):
+        body = webhook.audit_payload(line, new_id("evt", line.at))
+        await announce(tx, body, organisation_id, Mode.LIVE, line.at)
+
+
+async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...], now: Instant) -> None:
+    """Keep what of these recorded facts goes out, and queue it for everybody who wants it."""
+    published = [event for event in facts if event.type in webhook.PUBLISHED]
+    if not published:
+        return
+    subscribers = await webhooks.find(tx, document.organisation_id, document.mode)
+    so_far = await events.count(tx, document.id, webhook.PUBLISHED)  # with these, which are recorded by now
+    offered: list[Delivery] = []
+    for number, event in enumerate(published, so_far - len(published) + 1):
+        body = webhook.payload(event, new_id("evt", now), number, document)
+        await events.publish(tx, body, document.organisation_id, document.id, now)
+        offered += _offered(body, subscribers, now)
+    await deliveries.add(tx, offered)
+
+
+async def announce(
+    tx: Transaction, body: dict[str, Any], organisation_id: str, mode: Mode, now: Instant
+) -> None:
+    """Publish an event that is about no document."""
+    await events.publish(tx, body, organisation_id, None, now)
+    await deliveries.add(tx, _offered(body, await webhooks.find(tx, organisation_id, mode), now))
+
+
+def _offered(body: dict[str, Any], subscribers: Sequence[Webhook], now: Instant) -> list[Delivery]:
+    """A delivery for everybody who wants it."""
+    return [
+        deliveries.a_delivery(subscriber.id, body["id"], body["type"], now)
+        for subscriber in subscribers
+        if subscriber.wants(body["type"])
+    ]
+
+
+async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, now: Instant) -> None:
+    if isinstance(job, RevokeLinks):
+        await links.revoke(tx, job.recipient_id, now)
+        await challenges.end(tx, job.recipient_id)
+        await drafts.forget(tx, job.recipient_id)
+        await handoffs.forget(tx, job.recipient_id)
+        return
+    if not isinstance(job, Mail):
+        await outbox.requeue_seal(tx, document.id, now)
+        return
+    token = None
+    if job.recipient_id is not None and job.code is None:
+        token = new_token()
+        await links.add(tx, token, links.Link(job.recipient_id, document.id, "recipient"), now)
+    letter: dict[str, Any] = {
+        "letter": job.letter,
+        "recipient": job.recipient_id,
+        "token": token,
+        "message": job.message,
+    }
+    if job.code is not None:
+        letter |= {"code": job.code, "until": job.until}
+    if job.about is not None:
+        letter |= {"about": job.about, "to": job.to}
+    body = json.dumps(letter).encode()
+    await outbox.add(
+        tx,
+        "mail",
+        job.key,
+        now,
+        document_id=document.id,
+        body=vault.encrypt("outbox", body, job.key.encode()),
+        owner=(document.organisation_id, document.mode),
+        urgency=urgency_of(job.letter),
+    )

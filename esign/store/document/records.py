@@ -1,0 +1,48 @@
+"""What anybody may learn who holds the number of a sealed document: when it was sealed, and which files are its own.
+
+Nothing in it says whose it is, what it is called or who signed. The audit trail outlives the document, so that a
+deleted one is still known.
+"""
+
+from dataclasses import dataclass
+
+import orjson
+
+from esign.core.actor import Mode
+from esign.core.instant import Instant
+from esign.store.engine.database import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Of a deleted document only the times are left."""
+
+    completed_at: Instant
+    deleted_at: Instant | None = None
+    mode: Mode | None = None
+    sealed: str | None = None
+    certificate: str | None = None
+
+
+async def find(reader: Reader, document_id: str) -> Record | None:
+    """None where no document of this number was ever sealed here."""
+    kept = await reader.one(
+        "SELECT mode, completed_at, seal FROM document WHERE id = :id AND status = 'completed'",
+        id=document_id,
+    )
+    if kept is not None:
+        seal = orjson.loads(kept["seal"])
+        return Record(
+            kept["completed_at"], None, Mode(kept["mode"]), seal["sha256"], seal["certificate_sha256"]
+        )
+    left = await reader.one(
+        """
+        SELECT max(CASE type WHEN 'document.completed' THEN at END) AS completed_at,
+            max(CASE type WHEN 'document.deleted' THEN at END) AS deleted_at
+        FROM audit WHERE document_id = :id
+        """,
+        id=document_id,
+    )
+    if left is None or left["completed_at"] is None or left["deleted_at"] is None:
+        return None
+    return Record(left["completed_at"], left["deleted_at"])

@@ -1,0 +1,133 @@
+"""Keeps the index of words in step with the documents: `put` and `forget` belong to the transaction of the change.
+
+A document's number in the index rises with (created_at, id): a walk along the index is a list in that order.
+
+FTS5 takes a word out by writing down that it is gone; the word itself stays until its part of the index is merged. From
+SQLite 3.42 on it can erase at once (`secure-delete`); before, `shed` merges the parts, a few pages at a time, within a
+day of an erasure.
+"""
+
+from collections.abc import Sequence
+
+from esign.core.document.document import Document
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.store.engine import words
+from esign.store.engine.database import Transaction
+
+SLOTS = 4096  # numbers in a millisecond
+
+
+async def put(tx: Transaction, document: Document, before: Document | None = None) -> None:
+    """Take a document in; with `before` only where something of it that is searched differs."""
+    row = row_of(document)
+    if before is not None and row == row_of(before):
+        return
+    number = await forget(tx, document.id)
+    if number is None:
+        number = await find_number(tx, document.created_at, document.id)
+    await _put(tx, number, document.id, row)
+
+
+def row_of(document: Document) -> tuple[str, str]:
+    people = [(recipient.name, recipient.email) for recipient in document.recipients]
+    return (
+        words.texts(document.title, document.file.name, document.external_id, people),
+        words.labels(
+            document.organisation_id,
+            document.mode.value,
+            document.external_id,
+            document.template_id,
+            [email for _, email in people],
+        ),
+    )
+
+
+async def forget(tx: Transaction, document_id: str) -> int | None:
+    """Take a document out, before its row is deleted; the number it had, if it was in."""
+    row = await tx.one("SELECT number, texts, labels FROM search WHERE document_id = :id", id=document_id)
+    if row is None:
+        return None
+    number = int(row["number"])
+    await tx.run(
+        "INSERT INTO search_index (search_index, rowid, words) VALUES ('delete', :number, :words)",
+        number=number,
+        words=words.words(row["texts"], row["labels"]),
+    )
+    await tx.run("DELETE FROM search WHERE number = :number", number=number)
+    if not words.ERASES_AT_ONCE:
+        await tx.run(
+            "INSERT INTO search_rest (number) VALUES (:number) ON CONFLICT DO NOTHING", number=number
+        )
+    return number
+
+
+async def shed(tx: Transaction, pages: int) -> bool:
+    """One step of writing the index anew without what was taken out; False when nothing was left of it."""
+    if not await tx.one("SELECT 1 FROM search_rest LIMIT 1"):
+        return False
+    if not await tx.one("SELECT 1 FROM search_rest WHERE merging = 1 LIMIT 1"):
+        await tx.run("UPDATE search_rest SET merging = 1")
+        await merge(tx, -pages)  # negative: every part of the index is to become one
+    elif await merge(tx, pages) < 2:  # this few changes: FTS5 found nothing more to merge
+        await tx.run("DELETE FROM search_rest WHERE merging = 1")
+    return True
+
+
+async def merge(tx: Transaction, pages: int) -> int:
+    """The number of rows that changed."""
+    before = await tx.one("SELECT total_changes() AS n")
+    await tx.run("INSERT INTO search_index (search_index, rank) VALUES ('merge', :pages)", pages=pages)
+    after = await tx.one("SELECT total_changes() AS n")
+    return int(after["n"] - before["n"]) if before and after else 0
+
+
+async def _put(tx: Transaction, number: int, document_id: str, row: Sequence[str]) -> None:
+    await tx.run(
+        "INSERT INTO search (number, document_id, texts, labels) VALUES (:number, :id, :texts, :labels)",
+        number=number,
+        id=document_id,
+        texts=row[0],
+        labels=row[1],
+    )
+    await tx.run(
+        "INSERT INTO search_index (rowid, words) VALUES (:number, :words)",
+        number=number,
+        words=words.words(*row),
+    )
+
+
+async def find_number(tx: Transaction, created_at: Instant, document_id: str) -> int:
+    """A free number between the neighbours of the same millisecond."""
+    first = created_at * SLOTS
+    row = await tx.one(
+        """
+        SELECT max(number) FILTER (WHERE document_id < :id) AS low, min(number) FILTER (WHERE document_id > :id) AS high
+        FROM search WHERE number BETWEEN :first AND :last
+        """,
+        id=document_id,
+        first=first,
+        last=first + SLOTS - 1,
+    )
+    low, high = (row["low"], row["high"]) if row else (None, None)
+    low, high = (first - 1 if low is None else low), (first + SLOTS if high is None else high)
+    if high - low < 2:
+        await respace(tx, first)
+        return await find_number(tx, created_at, document_id)
+    return int((low + high) // 2)
+
+
+async def respace(tx: Transaction, first: int) -> None:
+    """Spread the numbers of one millisecond evenly."""
+    found = await tx.all(
+        "SELECT document_id, texts, labels FROM search WHERE number BETWEEN :first AND :last ORDER BY number",
+        first=first,
+        last=first + SLOTS - 1,
+    )
+    gap = SLOTS // (len(found) + 1)
+    if gap < 2:
+        raise Problem("unavailable", retry_after=1)
+    for row in found:
+        await forget(tx, row["document_id"])
+    for n, row in enumerate(found, 1):
+        await _put(tx, first + n * gap, row["document_id"], (row["texts"], row["labels"]))

@@ -1,0 +1,170 @@
+"""Templates: one row each, their roles and fields as JSON, since nothing asks for one of them alone."""
+
+from typing import Any, Protocol
+
+import orjson
+
+from esign.core.actor import Mode
+from esign.core.document.document import Role
+from esign.core.document.template import Template, TemplateRole
+from esign.core.errors import Problem
+from esign.core.folding import fold
+from esign.core.people.account import Reminders
+from esign.store.document import blobs
+from esign.store.document.documents import dump_file, field_row, load_field, load_file, shallow
+from esign.store.engine.damage import DamageLog, load_readable
+from esign.store.engine.database import Row, Transaction
+from esign.store.engine.paging import Place
+from esign.store.engine.sql import dumps, insert
+
+MEMBERS = tuple(Template.__slots__)
+COLUMNS = (*MEMBERS, "folded")
+
+
+class Reader(Protocol):
+    async def all(self, sql: str, **values: Any) -> list[Row]: ...
+
+    async def one(self, sql: str, **values: Any) -> Row | None: ...
+
+    @property
+    def damage(self) -> DamageLog: ...
+
+
+async def get_own(reader: Reader, organisation_id: str, mode: Mode, template_id: str) -> Template:
+    """The template of this organisation and mode; any other id is `not_found` (I5)."""
+    row = await reader.one(
+        "SELECT * FROM template WHERE id = :id AND organisation_id = :organisation_id AND mode = :mode",
+        id=template_id,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    if row is None:
+        raise Problem("not_found")
+    return load(row)
+
+
+async def naming(reader: Reader, organisation_id: str, text: str) -> list[tuple[str, str]]:
+    """Id and title of those in whose words this text stands, in small letters of ASCII or as it is."""
+    rows = await reader.all(
+        """
+        SELECT id, title FROM template
+        WHERE organisation_id = :organisation_id AND mode IN ('live', 'test')
+        AND instr(lower(title || ' ' || coalesce(subject, '') || ' ' || coalesce(message, '') || roles), :text) > 0
+        ORDER BY mode, created_at, id
+        """,
+        organisation_id=organisation_id,
+        text=text.lower(),
+    )
+    return [(row["id"], row["title"]) for row in rows]
+
+
+async def find_page(
+    reader: Reader,
+    organisation_id: str,
+    mode: Mode,
+    limit: int,
+    after: Place | None = None,
+    q: str | None = None,
+) -> list[Template]:
+    """Up to `limit` templates, newest first; with `q` those whose title has it in it, whatever the case.
+
+    `q` walks along the index of the organisation's own templates, of which there are a thousand at most.
+    """
+    rows = await reader.all(
+        """
+        SELECT * FROM template
+        WHERE organisation_id = :organisation_id AND mode = :mode AND (created_at, id) < (:created_at, :id)
+        AND (CAST(:pattern AS TEXT) IS NULL OR folded LIKE :pattern ESCAPE '!')
+        ORDER BY created_at DESC, id DESC LIMIT :limit
+        """,
+        organisation_id=organisation_id,
+        mode=mode.value,
+        created_at=after.at if after else 2**62,
+        id=after.id if after else "",
+        pattern=None if q is None else pattern(q),
+        limit=limit,
+    )
+    return load_readable(reader, "template", rows, load)
+
+
+async def titles(reader: Reader, organisation_id: str, mode: Mode, limit: int) -> list[tuple[str, str]]:
+    """(id, title) of the newest, to choose from."""
+    rows = await reader.all(
+        "SELECT id, title FROM template WHERE organisation_id = :organisation_id AND mode = :mode"
+        " ORDER BY created_at DESC, id DESC LIMIT :limit",
+        organisation_id=organisation_id,
+        mode=mode.value,
+        limit=limit,
+    )
+    return [(row["id"], row["title"]) for row in rows]
+
+
+async def count(reader: Reader, organisation_id: str, mode: Mode) -> int:
+    row = await reader.one(
+        "SELECT COUNT(*) AS n FROM template WHERE organisation_id = :organisation_id AND mode = :mode",
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    return int(row["n"]) if row else 0
+
+
+async def add(tx: Transaction, template: Template) -> None:
+    """A new template; its file content must have been stored before."""
+    await tx.run(insert("template", COLUMNS), **row_of(template))
+    file = template.file
+    await blobs.attach_to_template(tx, template.id, file.uploaded, file.prepared, *file.images)
+
+
+async def save(tx: Transaction, template: Template, before: Template) -> None:
+    """Write a template, its revision raised by the caller, if nobody else changed it since `before`."""
+    changed = await tx.run(
+        "UPDATE template SET "
+        + ", ".join(f"{c} = :{c}" for c in COLUMNS if c != "id")
+        + " WHERE id = :id AND revision = :from_revision",
+        **row_of(template),
+        from_revision=before.revision,
+    )
+    if not changed:
+        raise Problem("revision_mismatch", "The template was changed meanwhile; read it again.")
+
+
+async def delete(tx: Transaction, template_id: str) -> None:
+    """Its file content stays while a document refers to it."""
+    await tx.run("DELETE FROM template WHERE id = :id", id=template_id)
+
+
+def pattern(q: str) -> str:
+    escaped = fold(q).replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return f"%{escaped}%"
+
+
+# ---------- rows to dataclasses and back ----------
+
+
+def load(row: Row) -> Template:
+    members = {name: row[name] for name in MEMBERS}
+    return Template(
+        **members
+        | {
+            "mode": Mode(row["mode"]),
+            "file": load_file(row["file"]),
+            "reminders": Reminders(**orjson.loads(row["reminders"])),
+            "roles": tuple(load_role(stored) for stored in orjson.loads(row["roles"])),
+        }
+    )
+
+
+def load_role(stored: dict[str, Any]) -> TemplateRole:
+    fields = tuple(load_field(field) for field in stored["fields"])
+    return TemplateRole(**stored | {"role": Role(stored["role"]), "fields": fields})
+
+
+def row_of(template: Template) -> dict[str, Any]:
+    roles = [shallow(role) | {"fields": [field_row(f) for f in role.fields]} for role in template.roles]
+    return shallow(template) | {
+        "mode": template.mode.value,
+        "file": dump_file(template.file),
+        "reminders": dumps(shallow(template.reminders)),
+        "roles": dumps(roles),
+        "folded": fold(template.title),
+    }

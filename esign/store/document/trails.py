@@ -1,0 +1,139 @@
+"""Audit trails as they lie in the file, for whoever checks them: what is damaged is read as well."""
+
+import hmac
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from esign.core.document.audit import START, Entry, spoken_for
+from esign.store.engine.database import Reader, Row, Transaction
+from esign.system.vault import Vault
+
+PURPOSE = "audit"
+PAGE = 500
+WORDS = ("document_id", "type", "actor_kind", "actor_id", "recipient_id", "data", "personal")
+# Text comes as bytes: damaged text is no UTF-8 any more, and would take the whole page with it.
+LINE = f"""
+    SELECT a.seq, a.at, a.salt, a.personal_hash, a.prev_hash, a.hash,
+        {", ".join(f"CAST(a.{word} AS BLOB) AS {word}" for word in WORDS)}, h.seq AS head_seq, h.mac AS head_mac,
+        h.late AS head_late
+    FROM audit a LEFT JOIN audit_head h ON h.document_id = a.document_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of a trail; `entry` is None where it cannot be read.
+
+    `head_seq` and `head_mac` are where the trail ended at that moment: read with the row, for the server goes on.
+    `late`: the trail was begun by a version that did not vouch for its end; `complete_heads` made up for it.
+    """
+
+    document_id: str
+    seq: int
+    entry: Entry | None
+    head_seq: int | None
+    head_mac: bytes | None
+    late: bool = False
+
+    def is_last(self, head: bytes, vault: Vault) -> bool:
+        """Whether the trail is known to end here, with this hash."""
+        mac = vault.mac(PURPOSE, spoken_for(self.document_id, self.seq, head, self.late))
+        return self.head_seq == self.seq and hmac.compare_digest(self.head_mac or b"", mac)
+
+
+async def walk(reader: Reader, document_id: str | None = None) -> AsyncIterator[Line]:
+    """Every line of every trail, or of one, in the order of the chain; a page of them is in memory at a time."""
+    place, seq = b"", -(2**63)
+    condition = "(a.document_id, a.seq) > (CAST(:place AS TEXT), :seq)"
+    if document_id is not None:
+        place, condition = document_id.encode(), "a.document_id = CAST(:place AS TEXT) AND a.seq > :seq"
+    sql = f"{LINE} WHERE {condition} ORDER BY a.document_id, a.seq LIMIT {PAGE}"
+    while rows := await reader.all(sql, place=place, seq=seq):
+        for row in rows:
+            yield line(row)
+        place, seq = rows[-1]["document_id"], rows[-1]["seq"]
+
+
+def line(row: Row) -> Line:
+    try:
+        read = load(row)
+    except (ValueError, RecursionError):
+        read = None
+    name = row["document_id"].decode(errors="backslashreplace")
+    return Line(name, row["seq"], read, row["head_seq"], row["head_mac"], bool(row["head_late"]))
+
+
+def load(row: Row) -> Entry:
+    """Raises ValueError for text that is none, and JSON that is no object."""
+    words: dict[str, Any] = {w: row[w].decode() if row[w] is not None else None for w in WORDS}
+    for name in ("data", "personal"):
+        if words[name] is not None:
+            words[name] = json.loads(words[name])
+            if not isinstance(words[name], dict):
+                raise ValueError(f"{name} is no object")
+    others = {name: row[name] for name in Entry.__slots__ if name not in WORDS}
+    return Entry(**words, **others)
+
+
+async def hash_of(reader: Reader, document_id: str, seq: int) -> bytes | None:
+    """The hash of one entry."""
+    row = await reader.one(
+        "SELECT hash FROM audit WHERE document_id = :document_id AND seq = :seq",
+        document_id=document_id,
+        seq=seq,
+    )
+    return row["hash"] if row else None
+
+
+async def without_trail(reader: Reader) -> str | None:
+    """A document that no entry speaks of, although its creation was entered."""
+    row = await reader.one(
+        """
+        SELECT id FROM (SELECT id FROM document UNION ALL SELECT document_id FROM audit_head) known
+        WHERE NOT EXISTS (SELECT 1 FROM audit a WHERE a.document_id = known.id) LIMIT 1
+        """
+    )
+    return row["id"] if row else None
+
+
+async def find_end(reader: Reader, document_id: str) -> tuple[int, bytes, bool]:
+    """Number and hash of the last entry, 0 and the chain's start when there is none; whether its head is `late`."""
+    row = await reader.one(
+        """
+        SELECT a.seq, a.hash, h.late FROM audit a LEFT JOIN audit_head h ON h.document_id = a.document_id
+        WHERE a.document_id = :document_id ORDER BY a.seq DESC LIMIT 1
+        """,
+        document_id=document_id,
+    )
+    return (row["seq"], row["hash"], bool(row["late"])) if row else (0, START, False)
+
+
+async def save_head(
+    tx: Transaction, document_id: str, seq: int, head: bytes, vault: Vault, late: bool = False
+) -> None:
+    await tx.run(
+        """
+        INSERT INTO audit_head (document_id, seq, mac, late) VALUES (:document_id, :seq, :mac, :late)
+        ON CONFLICT (document_id) DO UPDATE SET seq = excluded.seq, mac = excluded.mac, late = excluded.late
+        """,
+        document_id=document_id,
+        seq=seq,
+        mac=vault.mac(PURPOSE, spoken_for(document_id, seq, head, late)),
+        late=int(late),
+    )
+
+
+async def find_headless(reader: Reader, after: str, limit: int) -> list[str]:
+    """Up to `limit` documents behind the id `after` whose trails have no head, in the order of their ids."""
+    rows = await reader.all(
+        """
+        SELECT DISTINCT document_id FROM audit a WHERE a.document_id > :after
+        AND NOT EXISTS (SELECT 1 FROM audit_head h WHERE h.document_id = a.document_id)
+        ORDER BY a.document_id LIMIT :limit
+        """,
+        after=after,
+        limit=limit,
+    )
+    return [row["document_id"] for row in rows]

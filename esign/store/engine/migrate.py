@@ -1,0 +1,258 @@
+"""Brings the schema of a database to this program's version: forward only, by what was applied to it.
+
+The table `migration` names each script that was applied, with the SHA-256 of its text. A script is known by its name
+without the number; the number only says where it comes in order, so that a script may be given another number, and one
+with a free number below the highest is still applied. Databases from before that table are recognised by what they
+have. `PRAGMA user_version` holds the highest number as well: versions without the table refuse by it what is newer.
+"""
+
+import hashlib
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from esign.store.engine import words
+from esign.store.engine.failures import is_storage
+
+APPLICATION_ID = 0x65736967  # "esig", in the header of every database of ours
+
+SQLITE = {
+    "{strict}": "STRICT",
+    "{bytes}": "BLOB",
+    "{serial}": "INTEGER PRIMARY KEY AUTOINCREMENT",
+}
+
+# By the name of a script: SHA-256 of other texts of it that had the same effect.
+EQUIVALENT: Mapping[str, frozenset[str]] = {}
+
+TABLE = """
+CREATE TABLE migration (
+    name TEXT PRIMARY KEY,
+    number INTEGER NOT NULL,
+    sha256 TEXT NOT NULL
+) STRICT;
+"""
+
+# By the name of a script from before the table: a table, or a column, that nothing but this script makes.
+TRACES: Mapping[str, str] = {
+    "first": "document",
+    "deletion": "idempotency.about",
+    "search": "search",
+    "webhooks": "delivery",
+    "accounts": "member",
+    "templates": "template",
+    "recipients": "challenge",
+    "testmode": "kept_mail.words",
+    "audit_head": "audit_head",
+    "loose_blobs": "blob.loose",
+    "draft": "draft",
+    "handoff": "handoff",
+    "reading": "page_view",
+    "embed": "organisation.embed_origins",
+    "users": "app_user",
+    "counts": "document_count",
+    "settings": "app_user.seen_at",
+    "time_stamps": "time_authority",
+    "logo": "logo",
+    "erasing": "erasing",
+}
+# Two landed versions had only the beginning of this script: the index below, and a part of its columns.
+GREW, BEGINNING = "accounts", "api_key_newest"
+
+
+class UnfitSchema(Exception):
+    """The schema of the database and this program do not belong together."""
+
+
+class NewerSchema(UnfitSchema):
+    """The database was written by a later version of the program."""
+
+
+class ChangedMigration(UnfitSchema):
+    """A script was applied to the database whose text is another one in this program."""
+
+
+class MigrationFailed(UnfitSchema):
+    """A script cannot be applied to the database as it is; nothing of the script was."""
+
+
+class ForeignDatabase(Exception):
+    """The file is not a database of esign."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """A script; `sha256` is that of its text, as it lies in the repository."""
+
+    number: int
+    name: str
+    sql: str
+    sha256: str
+
+    def __str__(self) -> str:
+        return f"{self.number:04}_{self.name}"
+
+
+def migrations() -> list[Migration]:
+    """Every script in the order of the numbers; a `.sqlite.sql` twin is a part of its script."""
+    folder = files("esign.store").joinpath("migrations")
+    found: dict[str, list[Traversable]] = {}
+    for file in sorted(folder.iterdir(), key=lambda f: (f.name[:4], f.name.count("."))):
+        if file.name.endswith(".sql"):
+            found.setdefault(file.name.partition(".")[0], []).append(file)
+    return [read(stem, [file.read_text("utf-8") for file in parts]) for stem, parts in found.items()]
+
+
+def read(stem: str, parts: list[str]) -> Migration:
+    number, _, name = stem.partition("_")
+    text = "\n".join(parts)
+    return Migration(int(number), name, translate(text), hashlib.sha256(text.encode()).hexdigest())
+
+
+def scripts() -> list[tuple[int, str]]:
+    """(number, SQL) of every migration in order."""
+    return [(each.number, each.sql) for each in migrations()]
+
+
+def translate(script: str) -> str:
+    for token, meant in SQLITE.items():
+        script = script.replace(token, meant)
+    return script
+
+
+def migrate(connection: sqlite3.Connection, known: Sequence[Migration] | None = None) -> None:
+    """Apply what is missing of the `known` scripts, each in one transaction with its entry in the table.
+
+    Raises UnfitSchema and ForeignDatabase; before anything is written, unless a script fails.
+    """
+    known = known or migrations()
+    check(connection, known)
+    words.register(connection)
+    applied = read_applied(connection)
+    if applied is None and not is_empty(connection):
+        applied = adopt(connection, known)
+    for migration in known:
+        if applied is None:
+            apply(
+                connection, migration, f"{TABLE}\nPRAGMA application_id = {APPLICATION_ID};\n{migration.sql}"
+            )
+            applied = {}
+        elif migration.name not in applied:
+            apply(connection, migration, migration.sql)
+
+
+def apply(connection: sqlite3.Connection, migration: Migration, sql: str) -> None:
+    """Run `sql` and enter the migration as applied, in one transaction; raises MigrationFailed."""
+    highest = max(migration.number, version_of(connection))
+    try:
+        connection.executescript(
+            f"BEGIN IMMEDIATE;\n{sql}\n{entry(migration)}\nPRAGMA user_version = {highest};\nCOMMIT;"
+        )
+    except sqlite3.Error as error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        if is_storage(error):
+            raise
+        raise MigrationFailed(f"migration {migration} cannot be applied to this database: {error}") from error
+
+
+def entry(migration: Migration) -> str:
+    """The statement that enters a migration as applied; name and hash are plain words of this repository."""
+    values = f"'{migration.name}', {migration.number}, '{migration.sha256}'"
+    return f"INSERT INTO migration (name, number, sha256) VALUES ({values});"
+
+
+# ---------- what a file is ----------
+
+
+def check(connection: sqlite3.Connection, known: Sequence[Migration] | None = None) -> int:
+    """The highest number that was applied, 0 for an empty file; raises UnfitSchema and ForeignDatabase."""
+    application_id = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = version_of(connection)
+    if application_id != APPLICATION_ID and not (is_empty(connection) and application_id == 0):
+        raise ForeignDatabase("the file is a database of another program")
+    by_name = {each.name: each for each in known or migrations()}
+    newest = max(each.number for each in by_name.values())
+    if version > newest:
+        raise NewerSchema(f"the database has schema {version}, this program knows schemas up to {newest}")
+    for name, (number, sha256) in (read_applied(connection) or {}).items():
+        if name not in by_name:
+            raise NewerSchema(
+                f"migration {number:04}_{name} was applied to the database, and this program does not know it"
+            )
+        if sha256 != by_name[name].sha256 and sha256 not in EQUIVALENT.get(name, ()):
+            raise ChangedMigration(
+                f"migration {by_name[name]} was applied to the database with another text than this program has"
+            )
+    return version
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def is_empty(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
+
+
+def read_applied(connection: sqlite3.Connection) -> dict[str, tuple[int, str]] | None:
+    """(number, hash) by the name of each applied script; None where there is no table of them."""
+    if not has(connection, "migration"):
+        return None
+    rows = connection.execute("SELECT name, number, sha256 FROM migration ORDER BY number")
+    return {name: (number, sha256) for name, number, sha256 in rows}
+
+
+def has(connection: sqlite3.Connection, trace: str) -> bool:
+    """Whether there is a table, an index, or with a dot a column, of this name."""
+    table, _, column = trace.partition(".")
+    if column:
+        columns = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+        return column in {name for (name,) in columns}
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is not None
+
+
+# ---------- databases from before the table of migrations ----------
+
+
+def adopt(connection: sqlite3.Connection, known: Sequence[Migration]) -> dict[str, tuple[int, str]]:
+    """Enter in a new table what a database from before it has; what was applied.
+
+    Its version number does not tell: numbers were given twice, and those below the highest were left out.
+    """
+    steps = [TABLE]
+    for migration in known:
+        trace = TRACES.get(migration.name)
+        if trace and has(connection, trace):
+            steps.append(entry(migration))
+        elif migration.name == GREW and has(connection, BEGINNING):
+            steps += [*missing(connection, migration), entry(migration)]
+    try:
+        connection.executescript("\n".join(["BEGIN IMMEDIATE;", *steps, "COMMIT;"]))
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+    return read_applied(connection) or {}
+
+
+def missing(connection: sqlite3.Connection, migration: Migration) -> Iterator[str]:
+    """The statements of a script that was applied up to a place inside it, from that place on."""
+    for statement in statements(migration.sql):
+        made = re.match(r"CREATE (?:TABLE|INDEX) (\w+)|ALTER TABLE (\w+) ADD COLUMN (\w+)", statement)
+        dropped = re.match(r"DROP (?:TABLE|INDEX) (\w+)", statement)
+        if made and has(connection, made[1] or f"{made[2]}.{made[3]}"):
+            continue
+        if dropped and not has(connection, dropped[1]):
+            continue
+        yield statement
+
+
+def statements(script: str) -> Iterator[str]:
+    """Each statement of a script without triggers, its comments taken out."""
+    for statement in re.sub(r"--.*", "", script).split(";"):
+        if statement.strip():
+            yield f"{statement.strip()};"

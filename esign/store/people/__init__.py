@@ -1,0 +1,1 @@
+"""Organisations, members, sessions, API keys and their usage."""

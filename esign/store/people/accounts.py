@@ -1,0 +1,282 @@
+"""Organisations and their API keys."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from esign.core.actor import Actor, Mode
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.core.people.account import Logo, Organisation, Reminders
+from esign.core.people.apikey import COMMAND_LINE, ApiKey, Scope
+from esign.core.people.member import Member, MemberRole
+from esign.store.engine.damage import load_readable
+from esign.store.engine.database import Reader, Row, Transaction
+from esign.store.engine.paging import Place
+
+# The role of the maker is read with the key, so that it counts as it is at each request.
+KEY = """
+    SELECT k.id, k.organisation_id, k.mode, k.name, k.hint, k.scopes, k.created_at, k.expires_at,
+        k.last_used_at, k.last_used_ip, k.revoked_at, k.created_by, k.expiry_notice, k.unused_notices,
+        k.unused_noticed_at, o.plan,
+        CASE WHEN m.status = 'active' AND u.id IS NOT NULL AND u.disabled_at IS NULL THEN m.role END AS maker_role
+    FROM api_key k JOIN organisation o ON o.id = k.organisation_id
+    LEFT JOIN member m ON m.id = k.maker_id AND m.organisation_id = k.organisation_id
+    LEFT JOIN app_user u ON u.id = m.user_id
+"""
+
+
+async def get_organisation(reader: Reader, organisation_id: str) -> Organisation:
+    row = await reader.one("SELECT * FROM organisation WHERE id = :id", id=organisation_id)
+    assert row is not None, "every row that names an organisation refers to one"
+    return load_organisation(row)
+
+
+async def first_organisation(reader: Reader) -> Organisation | None:
+    """The organisation that was made first; None before the first use."""
+    row = await reader.one("SELECT * FROM organisation ORDER BY created_at, id LIMIT 1")
+    return load_organisation(row) if row else None
+
+
+async def organisations(reader: Reader) -> list[Organisation]:
+    """All of them, oldest first."""
+    rows = await reader.all("SELECT * FROM organisation ORDER BY created_at, id")
+    return load_readable(reader, "organisation", rows, load_organisation)
+
+
+async def organisations_of(reader: Reader, user_id: str) -> list[Organisation]:
+    """Those that a person is of, that joined first before the others."""
+    rows = await reader.all(
+        """
+        SELECT o.* FROM member m JOIN organisation o ON o.id = m.organisation_id
+        WHERE m.user_id = :user_id ORDER BY m.created_at, m.id
+        """,
+        user_id=user_id,
+    )
+    return load_readable(reader, "organisation", rows, load_organisation)
+
+
+async def add_organisation(tx: Transaction, organisation: Organisation) -> None:
+    names = Organisation.__slots__
+    await tx.run(
+        f"INSERT INTO organisation ({', '.join(names)}) VALUES ({', '.join(':' + name for name in names)})",
+        **organisation_row(organisation),
+    )
+
+
+async def save_organisation(tx: Transaction, organisation: Organisation) -> None:
+    await tx.run(
+        "UPDATE organisation SET "
+        + ", ".join(f"{name} = :{name}" for name in Organisation.__slots__ if name != "id")
+        + " WHERE id = :id",
+        **organisation_row(organisation),
+    )
+
+
+def organisation_row(organisation: Organisation) -> dict[str, Any]:
+    members = {name: getattr(organisation, name) for name in Organisation.__slots__}
+    reminders = organisation.reminders
+    return members | {
+        "reminders": json.dumps(asdict(reminders)) if reminders else None,
+        "embed_origins": json.dumps(organisation.embed_origins),
+        "logo": json.dumps(asdict(organisation.logo)) if organisation.logo else None,
+    }
+
+
+def load_organisation(row: Row) -> Organisation:
+    members = {name: row[name] for name in Organisation.__slots__}
+    if members["reminders"] is not None:
+        members["reminders"] = Reminders(**json.loads(members["reminders"]))
+    members["embed_origins"] = tuple(json.loads(members["embed_origins"]))
+    if members["logo"] is not None:
+        members["logo"] = Logo(**json.loads(members["logo"]))
+    return Organisation(**members)
+
+
+async def key_by_hash(reader: Reader, key_hash: bytes) -> ApiKey | None:
+    row = await reader.one(f"{KEY} WHERE k.hash = :hash", hash=key_hash)
+    return load_key(row) if row else None
+
+
+async def keys_of(reader: Reader, organisation_id: str) -> list[ApiKey]:
+    """All keys, oldest first, revoked ones included."""
+    rows = await reader.all(
+        f"{KEY} WHERE k.organisation_id = :organisation_id ORDER BY k.created_at, k.id",
+        organisation_id=organisation_id,
+    )
+    return load_readable(reader, "api_key", rows, load_key)
+
+
+async def get_own_key(reader: Reader, organisation_id: str, mode: Mode, key_id: str) -> ApiKey:
+    """The key of this organisation and mode; any other id is `not_found` (I5)."""
+    row = await reader.one(
+        f"{KEY} WHERE k.id = :id AND k.organisation_id = :organisation_id AND k.mode = :mode",
+        id=key_id,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    if row is None:
+        raise Problem("not_found")
+    return load_key(row)
+
+
+async def find_keys(
+    reader: Reader, organisation_id: str, mode: Mode, limit: int, after: Place | None = None
+) -> list[ApiKey]:
+    """Up to `limit` keys of one mode, newest first, revoked ones included."""
+    rows = await reader.all(
+        f"""
+        {KEY} WHERE k.organisation_id = :organisation_id AND k.mode = :mode
+        AND (k.created_at, k.id) < (:created_at, :id)
+        ORDER BY k.created_at DESC, k.id DESC LIMIT :limit
+        """,
+        organisation_id=organisation_id,
+        mode=mode.value,
+        created_at=after.at if after else 2**62,
+        id=after.id if after else "",
+        limit=limit,
+    )
+    return load_readable(reader, "api_key", rows, load_key)
+
+
+async def get_key(reader: Reader, key_id: str) -> ApiKey:
+    """The key, for those who look after all of them."""
+    row = await reader.one(f"{KEY} WHERE k.id = :id", id=key_id)
+    if row is None:
+        raise Problem("not_found")
+    return load_key(row)
+
+
+async def find_expiring_keys(reader: Reader, now: Instant, until: Instant) -> list[ApiKey]:
+    """Valid keys that expire by `until`, the first to go first."""
+    rows = await reader.all(
+        f"""
+        {KEY} WHERE k.revoked_at IS NULL AND k.expires_at > :now AND k.expires_at <= :until
+        ORDER BY k.expires_at
+        """,
+        now=now,
+        until=until,
+    )
+    return load_readable(reader, "api_key", rows, load_key)
+
+
+async def find_unused_keys(reader: Reader, used_before: Instant, now: Instant) -> list[ApiKey]:
+    """Valid keys whose last use, or making, was by then."""
+    rows = await reader.all(
+        f"""
+        {KEY} WHERE k.revoked_at IS NULL AND COALESCE(k.last_used_at, k.created_at) <= :used_before
+        AND (k.expires_at IS NULL OR k.expires_at > :now)
+        """,
+        used_before=used_before,
+        now=now,
+    )
+    return load_readable(reader, "api_key", rows, load_key)
+
+
+async def note_expiry(tx: Transaction, key_id: str, days: int) -> None:
+    """The notice of that many days ahead was given."""
+    await tx.run("UPDATE api_key SET expiry_notice = :days WHERE id = :id", id=key_id, days=days)
+
+
+async def note_unused(tx: Transaction, key_id: str, count: int, now: Instant) -> None:
+    """The notice of that number was given."""
+    await tx.run(
+        "UPDATE api_key SET unused_notices = :count, unused_noticed_at = :now WHERE id = :id",
+        id=key_id,
+        count=count,
+        now=now,
+    )
+
+
+async def rename_key(tx: Transaction, key_id: str, name: str) -> None:
+    await tx.run("UPDATE api_key SET name = :name WHERE id = :id", id=key_id, name=name)
+
+
+async def count_active_keys(reader: Reader, organisation_id: str, now: Instant) -> int:
+    row = await reader.one(
+        """
+        SELECT count(*) AS active FROM api_key WHERE organisation_id = :organisation_id
+        AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
+        """,
+        organisation_id=organisation_id,
+        now=now,
+    )
+    assert row is not None
+    return int(row["active"])
+
+
+async def add_key(tx: Transaction, key: ApiKey, key_hash: bytes) -> None:
+    """Raises `revision_mismatch` where the same form made this very key long ago."""
+    added = await tx.run(
+        """
+        INSERT INTO api_key
+            (id, organisation_id, mode, name, hash, hint, scopes, created_at, expires_at, created_by, maker_id)
+        VALUES (:id, :organisation_id, :mode, :name, :hash, :hint, :scopes, :created_at, :expires_at, :created_by,
+            :maker_id) ON CONFLICT (hash) DO NOTHING
+        """,
+        id=key.id,
+        organisation_id=key.organisation_id,
+        mode=key.mode.value,
+        name=key.name,
+        hash=key_hash,
+        hint=key.hint,
+        scopes=json.dumps(sorted(scope.value for scope in key.scopes)),
+        created_at=key.created_at,
+        expires_at=key.expires_at,
+        created_by=json.dumps(asdict(key.created_by)),
+        maker_id=None if key.is_of_operator else key.created_by.id,
+    )
+    if not added:
+        raise Problem("revision_mismatch", "This form made a token before. Open the page anew.")
+
+
+async def revoke_key(tx: Transaction, key_id: str, now: Instant) -> bool:
+    """Whether such a key exists; revoking twice keeps the first date."""
+    return bool(
+        await tx.run(
+            "UPDATE api_key SET revoked_at = COALESCE(revoked_at, :now) WHERE id = :id", id=key_id, now=now
+        )
+    )
+
+
+async def find_active_keys_of(reader: Reader, member: Member, now: Instant) -> list[ApiKey]:
+    """Return the keys that a member made and that are neither revoked nor expired, of both modes, oldest first."""
+    rows = await reader.all(
+        f"""
+        {KEY} WHERE k.maker_id = :maker_id AND k.organisation_id = :organisation_id
+        AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > :now)
+        ORDER BY k.created_at, k.id
+        """,
+        maker_id=member.id,
+        organisation_id=member.organisation_id,
+        now=now,
+    )
+    return [load_key(row) for row in rows]
+
+
+async def touch_key(tx: Transaction, key_id: str, now: Instant, ip: str | None) -> None:
+    await tx.run(
+        "UPDATE api_key SET last_used_at = :now, last_used_ip = :ip WHERE id = :id", id=key_id, now=now, ip=ip
+    )
+
+
+def load_key(row: Row) -> ApiKey:
+    return ApiKey(
+        id=row["id"],
+        organisation_id=row["organisation_id"],
+        mode=Mode(row["mode"]),
+        name=row["name"],
+        hint=row["hint"],
+        scopes=frozenset(Scope(scope) for scope in json.loads(row["scopes"])),
+        created_at=row["created_at"],
+        expires_at=row["expires_at"],
+        last_used_at=row["last_used_at"],
+        last_used_ip=row["last_used_ip"],
+        revoked_at=row["revoked_at"],
+        plan=row["plan"],
+        created_by=Actor(**json.loads(row["created_by"])) if row["created_by"] else COMMAND_LINE,
+        expiry_notice=row["expiry_notice"],
+        unused_notices=row["unused_notices"],
+        unused_noticed_at=row["unused_noticed_at"],
+        maker_role=MemberRole(row["maker_role"]) if row["maker_role"] else None,
+    )

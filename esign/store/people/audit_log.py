@@ -1,0 +1,96 @@
+"""The administrative audit log: the trail under an organisation's id, and its failed sign-ins."""
+
+from dataclasses import dataclass
+
+from esign.core.document.audit import Entry
+from esign.core.instant import Instant
+from esign.core.people.admin_audit import WINDOW
+from esign.store.engine.database import Reader, Transaction
+from esign.store.engine.paging import Place
+from esign.store.engine.sql import delete_some
+from esign.store.queue import events
+
+OWN = "document_id = :organisation_id AND document_id >= 'org_' AND document_id < 'org`'"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which entries of an organisation: from `since` on, those of `before` not included."""
+
+    organisation_id: str
+    type: str | None = None
+    actor_id: str | None = None
+    since: Instant = 0
+    before: Instant = 2**62
+
+
+async def find_page(reader: Reader, wanted: Wanted, limit: int, after: Place | None = None) -> list[Entry]:
+    """Return up to `limit` entries, newest first, along an index for each choice of filters."""
+    narrower = ""
+    if wanted.type is not None:
+        narrower += " AND type = :type"
+    if wanted.actor_id is not None:
+        narrower += " AND actor_id = :actor_id"
+    rows = await reader.all(
+        f"""
+        SELECT * FROM audit WHERE {OWN}{narrower} AND at >= :since AND (at, seq) < (:at, :seq)
+        ORDER BY at DESC, seq DESC LIMIT :limit
+        """,
+        organisation_id=wanted.organisation_id,
+        type=wanted.type,
+        actor_id=wanted.actor_id,
+        since=wanted.since,
+        at=after.at if after else wanted.before,
+        seq=int(after.id) if after else -1,
+        limit=limit,
+    )
+    return [events.load(row) for row in rows]
+
+
+def place_of(entry: Entry) -> Place:
+    return Place(entry.at, str(entry.seq))
+
+
+async def find_newest(reader: Reader, organisation_id: str, type: str) -> Entry | None:
+    found = await find_page(reader, Wanted(organisation_id, type), 1)
+    return found[0] if found else None
+
+
+async def erase_personal(tx: Transaction, organisation_id: str, numbers: list[int]) -> None:
+    """Null what is personal in these entries; the chain still verifies once an entry says which they were."""
+    await tx.run_many(
+        "UPDATE audit SET personal = NULL, salt = NULL WHERE document_id = :id AND seq = :seq",
+        [{"id": organisation_id, "seq": seq} for seq in numbers],
+    )
+
+
+# ---------- failed sign-ins ----------
+
+
+async def count_failure(
+    tx: Transaction, organisation_id: str, subject: str, now: Instant
+) -> tuple[int, Instant]:
+    """Count one failure more; return how many there were since when, at most an hour ago."""
+    row = await tx.one(
+        """
+        INSERT INTO failed_sign_in (organisation_id, subject, since, tries)
+        VALUES (:organisation_id, :subject, :now, 1)
+        ON CONFLICT (organisation_id, subject) DO UPDATE SET
+            tries = CASE WHEN since > :over AND since <= :now THEN tries + 1 ELSE 1 END,
+            since = CASE WHEN since > :over AND since <= :now THEN since ELSE :now END
+        RETURNING tries, since
+        """,
+        organisation_id=organisation_id,
+        subject=subject,
+        now=now,
+        over=now - WINDOW,
+    )
+    assert row is not None
+    return row["tries"], row["since"]
+
+
+async def prune_failures(tx: Transaction, before: Instant, limit: int) -> int:
+    """Forget counts that began earlier."""
+    return await delete_some(
+        tx, "failed_sign_in", "organisation_id, subject", "since < :before", before, limit
+    )

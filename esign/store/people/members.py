@@ -1,0 +1,163 @@
+"""The members of an organisation."""
+
+from typing import Any, Protocol
+
+from esign.core.errors import Problem
+from esign.core.people.member import Member, MemberRole, MemberStatus
+from esign.store.engine.damage import DamageLog, load_readable
+from esign.store.engine.database import Row, Transaction
+from esign.store.engine.paging import Place
+from esign.store.engine.sql import insert
+
+COLUMNS = tuple(Member.__slots__)
+
+
+class Reader(Protocol):
+    async def all(self, sql: str, **values: Any) -> list[Row]: ...
+
+    async def one(self, sql: str, **values: Any) -> Row | None: ...
+
+    @property
+    def damage(self) -> DamageLog: ...
+
+
+async def get_own(reader: Reader, organisation_id: str, member_id: str) -> Member:
+    """The member of this organisation; any other id is `not_found` (I5)."""
+    row = await reader.one(
+        "SELECT * FROM member WHERE id = :id AND organisation_id = :organisation_id",
+        id=member_id,
+        organisation_id=organisation_id,
+    )
+    if row is None:
+        raise Problem("not_found")
+    return load(row)
+
+
+async def find(reader: Reader, organisation_id: str, limit: int, after: Place | None = None) -> list[Member]:
+    """Up to `limit` members, newest first."""
+    rows = await reader.all(
+        """
+        SELECT * FROM member
+        WHERE organisation_id = :organisation_id AND (created_at, id) < (:created_at, :id)
+        ORDER BY created_at DESC, id DESC LIMIT :limit
+        """,
+        organisation_id=organisation_id,
+        created_at=after.at if after else 2**62,
+        id=after.id if after else "",
+        limit=limit,
+    )
+    return load_readable(reader, "member", rows, load)
+
+
+async def get(reader: Reader, member_id: str) -> Member | None:
+    """The member whom an invitation names; None where they were removed."""
+    row = await reader.one("SELECT * FROM member WHERE id = :id", id=member_id)
+    return load(row) if row else None
+
+
+async def of_user(reader: Reader, user_id: str) -> list[Member]:
+    """What a person is in each organisation, that joined first before the others."""
+    rows = await reader.all(
+        "SELECT * FROM member WHERE user_id = :user_id ORDER BY created_at, id", user_id=user_id
+    )
+    return load_readable(reader, "member", rows, load)
+
+
+async def any_owner(reader: Reader) -> bool:
+    """Whether somebody who signs in owns an organisation."""
+    return bool(await reader.all("SELECT 1 FROM member WHERE role = 'owner' AND user_id IS NOT NULL LIMIT 1"))
+
+
+async def count_owners(reader: Reader, like: Member) -> int:
+    """The owners of an organisation; where `like` has joined, only those who have and may sign in."""
+    row = await reader.one(
+        """
+        SELECT count(*) AS owners FROM member m LEFT JOIN app_user u ON u.id = m.user_id
+        WHERE m.organisation_id = :organisation_id AND m.role = 'owner'
+        AND (:joined = 0 OR u.id IS NOT NULL AND u.disabled_at IS NULL)
+        """,
+        organisation_id=like.organisation_id,
+        joined=int(like.user_id is not None),
+    )
+    return int(row["owners"]) if row else 0
+
+
+async def is_active(reader: Reader, organisation_id: str, address: str) -> bool:
+    """Whether an address, whatever its capitals, is that of a member who has shown that it is theirs."""
+    return bool(
+        await reader.all(
+            """
+            SELECT 1 FROM member
+            WHERE organisation_id = :organisation_id AND address = :address AND status = 'active'
+            """,
+            organisation_id=organisation_id,
+            address=address.casefold(),
+        )
+    )
+
+
+async def administrators(reader: Reader, organisation_id: str) -> list[Member]:
+    """Who looks after the organisation, those longest in it first."""
+    rows = await reader.all(
+        """
+        SELECT * FROM member WHERE organisation_id = :organisation_id AND role IN ('owner', 'admin')
+        ORDER BY created_at, id
+        """,
+        organisation_id=organisation_id,
+    )
+    return load_readable(reader, "member", rows, load)
+
+
+async def add(tx: Transaction, member: Member) -> None:
+    """Raises `member_exists` where the organisation has one with this address."""
+    added = await tx.run(
+        insert("member", (*COLUMNS, "address")) + " ON CONFLICT (organisation_id, address) DO NOTHING",
+        **{name: getattr(member, name) for name in COLUMNS},
+        address=member.address,
+    )
+    if not added:
+        raise Problem("member_exists")
+
+
+async def join(tx: Transaction, member: Member) -> None:
+    """A member who signs in; one who was only invited under the same address becomes this one, under their old id."""
+    changed = await tx.run(
+        """
+        UPDATE member SET name = :name, role = :role, status = :status, user_id = :user_id
+        WHERE organisation_id = :organisation_id AND address = :address AND user_id IS NULL
+        """,
+        organisation_id=member.organisation_id,
+        address=member.address,
+        name=member.name,
+        role=member.role.value,
+        status=member.status.value,
+        user_id=member.user_id,
+    )
+    if not changed:
+        await add(tx, member)
+
+
+async def rename(tx: Transaction, user_id: str, name: str) -> None:
+    """In every organisation that the person is of."""
+    await tx.run("UPDATE member SET name = :name WHERE user_id = :user_id", user_id=user_id, name=name)
+
+
+async def save(tx: Transaction, member: Member) -> None:
+    """Everything that may change; the address of a member stays."""
+    await tx.run(
+        "UPDATE member SET name = :name, role = :role, status = :status, user_id = :user_id WHERE id = :id",
+        id=member.id,
+        name=member.name,
+        role=member.role.value,
+        status=member.status.value,
+        user_id=member.user_id,
+    )
+
+
+async def delete(tx: Transaction, member_id: str) -> None:
+    await tx.run("DELETE FROM member WHERE id = :id", id=member_id)
+
+
+def load(row: Row) -> Member:
+    members = {name: row[name] for name in COLUMNS}
+    return Member(**members | {"role": MemberRole(row["role"]), "status": MemberStatus(row["status"])})

@@ -1,0 +1,134 @@
+"""Which browsers are signed in: the database knows only the hash of a cookie."""
+
+import hashlib
+
+from esign.core.actor import Mode
+from esign.core.instant import Instant
+from esign.core.people.user import ABSOLUTE, IDLE, Session, Stage
+from esign.store.engine.damage import load_readable
+from esign.store.engine.database import Reader, Row, Transaction
+from esign.store.engine.sql import insert
+
+COLUMNS = tuple(Session.__slots__)
+
+
+def hashed(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+async def get(reader: Reader, token: str, now: Instant) -> Session | None:
+    """The session of a cookie while it lasts."""
+    row = await reader.one("SELECT * FROM session WHERE token = :token", token=hashed(token))
+    session = load(row) if row else None
+    return None if session is None or session.is_over(now) else session
+
+
+async def get_own(reader: Reader, session: Session, now: Instant) -> Session | None:
+    """The same session as it is by now, whatever its cookie; None where it has ended."""
+    row = await reader.one("SELECT * FROM session WHERE id = :id", id=session.id)
+    found = load(row) if row else None
+    return None if found is None or found.is_over(now) else found
+
+
+async def count_others(reader: Reader, session: Session, now: Instant) -> int:
+    """How many other browsers the person is signed in with: those whose code is still awaited are not."""
+    row = await reader.one(
+        """
+        SELECT count(*) AS others FROM session WHERE user_id = :user_id AND id <> :id AND stage = :whole
+        AND created_at > :absolute AND seen_at > :idle
+        """,
+        user_id=session.user_id,
+        id=session.id,
+        whole=Stage.WHOLE.value,
+        absolute=now - ABSOLUTE,
+        idle=now - IDLE,
+    )
+    return int(row["others"]) if row else 0
+
+
+async def find(reader: Reader, user_id: str, now: Instant, limit: int) -> list[Session]:
+    """Up to `limit` of those of a person that last, newest first."""
+    rows = await reader.all(
+        """
+        SELECT * FROM session WHERE user_id = :user_id AND created_at > :absolute AND seen_at > :idle
+        ORDER BY created_at DESC LIMIT :limit
+        """,
+        user_id=user_id,
+        absolute=now - ABSOLUTE,
+        idle=now - IDLE,
+        limit=limit,
+    )
+    return load_readable(reader, "session", rows, load)
+
+
+async def add(tx: Transaction, token: str, session: Session) -> None:
+    row = {name: getattr(session, name) for name in COLUMNS}
+    row |= {"stage": session.stage.value, "mode": session.mode.value}
+    await tx.run(insert("session", (*COLUMNS, "token")), **row, token=hashed(token))
+
+
+async def renew(tx: Transaction, session: Session, token: str) -> bool:
+    """What it has gained, under a new cookie; False where it has ended meanwhile. Where it is stays as it is."""
+    return bool(
+        await tx.run(
+            """
+            UPDATE session SET token = :token, stage = :stage, seen_at = :seen_at, proved_at = :proved_at,
+                factor_at = :factor_at
+            WHERE id = :id
+            """,
+            id=session.id,
+            token=hashed(token),
+            stage=session.stage.value,
+            seen_at=session.seen_at,
+            proved_at=session.proved_at,
+            factor_at=session.factor_at,
+        )
+    )
+
+
+async def touch(tx: Transaction, session_id: str, now: Instant) -> None:
+    await tx.run("UPDATE session SET seen_at = :now WHERE id = :id", id=session_id, now=now)
+
+
+async def move(tx: Transaction, session_id: str, organisation_id: str, mode: Mode) -> None:
+    """The same browser in another organisation or mode."""
+    await tx.run(
+        "UPDATE session SET organisation_id = :organisation_id, mode = :mode WHERE id = :id",
+        id=session_id,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+
+
+async def end(tx: Transaction, user_id: str, session_id: str) -> Stage | None:
+    """Return how far the session had come; None where the person had no such session."""
+    row = await tx.one(
+        "DELETE FROM session WHERE id = :id AND user_id = :user_id RETURNING stage",
+        id=session_id,
+        user_id=user_id,
+    )
+    return Stage(row["stage"]) if row else None
+
+
+async def end_all(tx: Transaction, user_id: str, but: str | None = None) -> int:
+    """How many went; `but` is the id of the one that stays."""
+    return await tx.run(
+        "DELETE FROM session WHERE user_id = :user_id AND id <> :but", user_id=user_id, but=but or ""
+    )
+
+
+async def prune(tx: Transaction, now: Instant, limit: int) -> int:
+    """Those that ended; the number of rows that went."""
+    return await tx.run(
+        """
+        DELETE FROM session WHERE token IN
+        (SELECT token FROM session WHERE seen_at <= :idle ORDER BY seen_at LIMIT :limit)
+        """,
+        idle=now - min(IDLE, ABSOLUTE),
+        limit=limit,
+    )
+
+
+def load(row: Row) -> Session:
+    members = {name: row[name] for name in COLUMNS}
+    return Session(**members | {"stage": Stage(row["stage"]), "mode": Mode(row["mode"])})

@@ -1,0 +1,72 @@
+"""Counters per organisation, mode and day, raised in the transaction of their cause."""
+
+from dataclasses import asdict
+from typing import Any, Protocol
+
+from esign.core.actor import Mode
+from esign.core.people.usage import Meter, Usage
+from esign.store.engine.database import Row, Transaction
+
+COUNTERS = tuple(Usage.__slots__)
+
+
+class Reader(Protocol):
+    async def all(self, sql: str, **values: Any) -> list[Row]: ...
+
+    async def one(self, sql: str, **values: Any) -> Row | None: ...
+
+
+async def add(tx: Transaction, meter: Meter, used: Usage) -> None:
+    """Raise the counters of that day; nothing is written for nothing."""
+    if used == Usage():
+        return
+    await tx.run(
+        f"""
+        INSERT INTO usage (organisation_id, mode, day, {", ".join(COUNTERS)})
+        VALUES (:organisation_id, :mode, :day, {", ".join(":" + name for name in COUNTERS)})
+        ON CONFLICT (organisation_id, day, mode) DO UPDATE
+        SET {", ".join(f"{name} = usage.{name} + excluded.{name}" for name in COUNTERS)}
+        """,
+        organisation_id=meter.organisation_id,
+        mode=meter.mode.value,
+        day=meter.day,
+        **asdict(used),
+    )
+
+
+async def find(reader: Reader, organisation_id: str, mode: Mode, first: int, last: int) -> dict[int, Usage]:
+    """The days from `first` to `last` in which anything was used."""
+    rows = await reader.all(
+        """
+        SELECT * FROM usage
+        WHERE organisation_id = :organisation_id AND mode = :mode AND day BETWEEN :first AND :last
+        """,
+        organisation_id=organisation_id,
+        mode=mode.value,
+        first=first,
+        last=last,
+    )
+    return {row["day"]: Usage(**{name: row[name] for name in COUNTERS}) for row in rows}
+
+
+async def emails(reader: Reader, organisation_id: str, day: int) -> int:
+    """The mails of one day in both modes."""
+    row = await reader.one(
+        "SELECT sum(emails) AS sent FROM usage WHERE organisation_id = :organisation_id AND day = :day",
+        organisation_id=organisation_id,
+        day=day,
+    )
+    return int(row["sent"] or 0) if row else 0
+
+
+async def documents_sent(reader: Reader, organisation_id: str, first_day: int) -> int:
+    """The live documents sent since that day."""
+    row = await reader.one(
+        """
+        SELECT sum(documents_sent) AS sent FROM usage
+        WHERE organisation_id = :organisation_id AND mode = 'live' AND day >= :first_day
+        """,
+        organisation_id=organisation_id,
+        first_day=first_day,
+    )
+    return int(row["sent"] or 0) if row else 0

@@ -1,0 +1,1 @@
+"""Work and events that wait or have left: the outbox, mails, webhooks, idempotent answers."""

@@ -1,0 +1,292 @@
+"""Events on their way to webhooks, and the log of every attempt.
+
+A delivery is claimed under a lease, as a job is; one transaction claims as many as there is room for and notes
+what came of as many, so that a commit costs little for each.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from esign.core.instant import Instant, Millis
+from esign.core.webhook.delivery import Attempt, Delivery, DeliveryStatus
+from esign.store.engine.damage import load_readable
+from esign.store.engine.database import Reader, Row, Transaction
+from esign.store.engine.paging import Place
+from esign.store.engine.sql import insert, listed
+from esign.system.entropy import new_id
+
+COLUMNS = tuple(Delivery.__slots__)
+ADDED = tuple(name for name in COLUMNS if name != "number")
+ATTEMPT = ("at", "duration_ms", "status_code", "error", "response_body")
+
+# The webhooks that wait for anything, one step along the index for each.
+LANES = """
+    WITH RECURSIVE lane (id) AS (
+        SELECT ''
+        UNION ALL
+        SELECT (SELECT webhook_id FROM delivery
+            WHERE status = 'pending' AND webhook_id > lane.id ORDER BY webhook_id, due_at, number LIMIT 1)
+        FROM lane WHERE lane.id IS NOT NULL
+    )
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What to post: the body as it was stored when the event happened."""
+
+    number: int
+    webhook_id: str
+    event_id: str
+    body: bytes
+
+
+# ---------- queued ----------
+
+
+def a_delivery(
+    webhook_id: str, event_id: str, event_type: str, now: Instant, *, lease: Millis = 0, **more: Any
+) -> Delivery:
+    """A new one, due at once or after the lease of whoever makes it."""
+    return Delivery(
+        number=0,
+        id=new_id("dlv", now),
+        webhook_id=webhook_id,
+        event_id=event_id,
+        event_type=event_type,
+        status=DeliveryStatus.PENDING,
+        created_at=now,
+        due_at=now + lease,
+        **more,
+    )
+
+
+async def add(tx: Transaction, made: Sequence[Delivery]) -> None:
+    """Queue them; one that failed before starts its schedule anew."""
+    if made:
+        await tx.run_many(
+            insert("delivery", ADDED)
+            + """
+            ON CONFLICT (event_id, webhook_id) DO UPDATE
+            SET status = 'pending', due_at = excluded.due_at, tries = 0, finished_at = NULL, boot = NULL
+            WHERE delivery.status = 'failed'
+            """,
+            [{name: getattr(delivery, name) for name in ADDED} for delivery in made],
+        )
+
+
+async def find_due(reader: Reader, now: Instant, most: int) -> list[tuple[int, str]]:
+    """(number, webhook id) of what is due, up to `most` for each webhook, the longest due first."""
+    rows = await reader.all(
+        f"""
+        {LANES}
+        SELECT delivery.number, delivery.webhook_id FROM lane CROSS JOIN delivery
+        WHERE delivery.number IN (
+            SELECT number FROM delivery next
+            WHERE next.webhook_id = lane.id AND next.status = 'pending' AND next.due_at <= :now
+            ORDER BY next.due_at, next.number LIMIT :most)
+        ORDER BY delivery.due_at, delivery.number
+        """,
+        now=now,
+        most=most,
+    )
+    return [(row["number"], row["webhook_id"]) for row in rows]
+
+
+async def next_due(reader: Reader, now: Instant) -> Instant | None:
+    """When anything is due that is not yet."""
+    rows = await reader.all(
+        f"""
+        {LANES}
+        SELECT min((SELECT next.due_at FROM delivery next
+            WHERE next.webhook_id = lane.id AND next.status = 'pending' AND next.due_at > :now
+            ORDER BY next.due_at, next.number LIMIT 1)) AS due FROM lane
+        """,
+        now=now,
+    )
+    return rows[0]["due"] if rows else None
+
+
+async def is_beyond(reader: Reader, latest: Instant) -> bool:
+    """Whether a delivery is planned for later than that."""
+    due_at = await next_due(reader, latest)
+    return due_at is not None
+
+
+async def pull_in(tx: Transaction, latest: Instant, now: Instant) -> int:
+    """Make due now what is planned for later than `latest`; what is under way ends with its lease."""
+    return await tx.run(
+        f"""
+        UPDATE delivery SET due_at = :now WHERE number IN (
+            {LANES}
+            SELECT next.number FROM lane JOIN delivery next ON next.webhook_id = lane.id
+            WHERE next.status = 'pending' AND next.due_at > :latest)
+        """,
+        now=now,
+        latest=latest,
+    )
+
+
+async def claim(tx: Transaction, numbers: Sequence[int], until: Instant, boot: str) -> list[Due]:
+    """Hide these until then and give what is to be posted, in the order of their making."""
+    names, given = listed("number", numbers)
+    await tx.run(
+        f"UPDATE delivery SET due_at = :until, boot = :boot WHERE number IN {names} AND status = 'pending'",
+        until=until,
+        boot=boot,
+        **given,
+    )
+    rows = await tx.all(
+        f"""
+        SELECT delivery.number, delivery.webhook_id, delivery.event_id, event.body
+        FROM delivery JOIN event ON event.id = delivery.event_id
+        WHERE delivery.number IN {names} ORDER BY delivery.number
+        """,
+        **given,
+    )
+    return [Due(**dict(row)) for row in rows]
+
+
+async def still_pending(reader: Reader, numbers: Sequence[int]) -> set[int]:
+    """Those of them that were not dropped since they were claimed."""
+    names, given = listed("number", numbers)
+    rows = await reader.all(
+        f"SELECT number FROM delivery WHERE number IN {names} AND status = 'pending'", **given
+    )
+    return {row["number"] for row in rows}
+
+
+async def release(tx: Transaction, boot: str, now: Instant) -> int:
+    """Make due at once what a run of the program that is gone had claimed."""
+    return await tx.run(
+        """
+        UPDATE delivery SET due_at = :now, boot = NULL
+        WHERE status = 'pending' AND boot IS NOT NULL AND boot <> :boot
+        """,
+        boot=boot,
+        now=now,
+    )
+
+
+async def is_late(reader: Reader, before: Instant) -> bool:
+    """Whether something was due before then for a webhook that takes what it gets."""
+    rows = await reader.all(
+        f"""
+        {LANES}
+        SELECT 1 FROM lane JOIN webhook ON webhook.id = lane.id AND webhook.failing_since IS NULL
+        WHERE EXISTS (SELECT 1 FROM delivery
+            WHERE webhook_id = lane.id AND status = 'pending' AND due_at < :before) LIMIT 1
+        """,
+        before=before,
+    )
+    return bool(rows)
+
+
+# ---------- noted ----------
+
+
+async def get_many(tx: Transaction, numbers: Sequence[int]) -> dict[int, Delivery]:
+    """Those that are still there, by number."""
+    names, given = listed("number", numbers)
+    rows = await tx.all(f"SELECT * FROM delivery WHERE number IN {names}", **given)
+    return {each.number: each for each in load_readable(tx, "delivery", rows, load, "number")}
+
+
+async def save(tx: Transaction, noted: Sequence[tuple[Delivery, Attempt]]) -> None:
+    """What came of attempts: each with its delivery after it."""
+    await tx.run_many(
+        """
+        UPDATE delivery SET status = :status, due_at = :due_at, tries = :tries, attempt_count = :attempt_count,
+            last_status_code = :last_status_code, last_error = :last_error, finished_at = :finished_at, boot = :boot
+        WHERE number = :number
+        """,
+        [{name: getattr(delivery, name) for name in COLUMNS} for delivery, _ in noted],
+    )
+    await tx.run_many(
+        insert("attempt", ("delivery", "number", *ATTEMPT)),
+        [
+            {"delivery": delivery.number, "number": delivery.attempt_count}
+            | {name: getattr(attempt, name) for name in ATTEMPT}
+            for delivery, attempt in noted
+        ],
+    )
+
+
+async def give_up(tx: Transaction, webhook_id: str, now: Instant, reason: str) -> int:
+    """Whatever waits for a webhook that is switched off has failed."""
+    return await tx.run(
+        """
+        UPDATE delivery SET status = 'failed', finished_at = :now, last_error = :reason, boot = NULL
+        WHERE webhook_id = :id AND status = 'pending'
+        """,
+        id=webhook_id,
+        now=now,
+        reason=reason,
+    )
+
+
+async def drop(tx: Transaction, webhook_id: str) -> int:
+    """What waits for a webhook that is deleted."""
+    return await tx.run("DELETE FROM delivery WHERE webhook_id = :id AND status = 'pending'", id=webhook_id)
+
+
+# ---------- looked at ----------
+
+
+async def get(reader: Reader, webhook_id: str, delivery_id: str) -> Delivery | None:
+    row = await reader.one(
+        "SELECT * FROM delivery WHERE id = :id AND webhook_id = :webhook_id",
+        id=delivery_id,
+        webhook_id=webhook_id,
+    )
+    return load(row) if row else None
+
+
+async def attempts(reader: Reader, number: int) -> list[Attempt]:
+    """Every attempt, oldest first."""
+    rows = await reader.all("SELECT * FROM attempt WHERE delivery = :number ORDER BY number", number=number)
+    return [Attempt(**{name: row[name] for name in ATTEMPT}) for row in rows]
+
+
+async def find_page(
+    reader: Reader,
+    webhook_id: str,
+    limit: int,
+    after: Place | None = None,
+    status: DeliveryStatus | None = None,
+    event_type: str | None = None,
+) -> list[Delivery]:
+    """Up to `limit` deliveries to a webhook, newest first: an index for each status, merged."""
+    narrower = "AND event_type = :event_type" if event_type is not None else ""
+    statuses, given = listed("status", [status] if status is not None else list(DeliveryStatus))
+    arms = [
+        f"""
+        SELECT * FROM delivery WHERE webhook_id = :webhook_id AND status = {name} {narrower}
+        AND (created_at, id) < (:created_at, :id)
+        """
+        for name in statuses.strip("()").split(", ")
+    ]
+    rows = await reader.all(
+        " UNION ALL ".join(arms) + " ORDER BY created_at DESC, id DESC LIMIT :limit",
+        webhook_id=webhook_id,
+        **({"event_type": event_type} if event_type is not None else {}),
+        created_at=after.at if after else 2**62,
+        id=after.id if after else "",
+        limit=limit,
+        **given,
+    )
+    return load_readable(reader, "delivery", rows, load)
+
+
+async def pending(reader: Reader, webhook_id: str) -> list[Delivery]:
+    """What waits for a webhook, the longest due first."""
+    rows = await reader.all(
+        "SELECT * FROM delivery WHERE webhook_id = :id AND status = 'pending' ORDER BY due_at, number",
+        id=webhook_id,
+    )
+    return load_readable(reader, "delivery", rows, load)
+
+
+def load(row: Row) -> Delivery:
+    return Delivery(**{name: row[name] for name in COLUMNS} | {"status": DeliveryStatus(row["status"])})

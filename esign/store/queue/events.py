@@ -1,0 +1,217 @@
+"""The audit trail of documents, and the events that were published."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from esign.core.actor import Mode
+from esign.core.document.audit import START, Entry
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.store.engine.database import Reader, Row, Transaction
+from esign.store.engine.paging import Place
+from esign.store.engine.sql import delete_some, dumps, insert, listed
+
+COLUMNS = tuple(Entry.__slots__)
+
+
+async def head(reader: Reader, document_id: str) -> tuple[int, bytes]:
+    """Number and hash of the last entry; 0 and the chain's start when there is none."""
+    row = await reader.one(
+        "SELECT seq, hash FROM audit WHERE document_id = :id ORDER BY seq DESC LIMIT 1", id=document_id
+    )
+    return (row["seq"], row["hash"]) if row else (0, START)
+
+
+async def append(tx: Transaction, line: Entry) -> None:
+    personal = dumps(dict(line.personal)) if line.personal is not None else None
+    values = {name: getattr(line, name) for name in COLUMNS}
+    await tx.run(insert("audit", COLUMNS), **values | {"data": dumps(dict(line.data)), "personal": personal})
+
+
+async def trail(reader: Reader, document_id: str, after: int = 0, limit: int = 2**31) -> list[Entry]:
+    """Entries of one document from the one after number `after` on, oldest first."""
+    rows = await reader.all(
+        "SELECT * FROM audit WHERE document_id = :id AND seq > :after ORDER BY seq LIMIT :limit",
+        id=document_id,
+        after=after,
+        limit=limit,
+    )
+    return [load(row) for row in rows]
+
+
+def load(row: Row) -> Entry:
+    personal = json.loads(row["personal"]) if row["personal"] is not None else None
+    values = {name: row[name] for name in COLUMNS}
+    return Entry(**values | {"data": json.loads(row["data"]), "personal": personal})
+
+
+async def count(tx: Transaction, document_id: str, types: Sequence[str]) -> int:
+    """How many entries of these types the trail holds; unlike the published events it forgets nothing."""
+    names, wanted = listed("type", types)
+    row = await tx.one(
+        f"SELECT count(*) AS entries FROM audit WHERE document_id = :id AND type IN {names}",
+        id=document_id,
+        **wanted,
+    )
+    return int(row["entries"]) if row else 0
+
+
+async def last(reader: Reader, document_id: str, type: str, recipient_id: str) -> Instant | None:
+    """When a fact of this type about this recipient was entered last."""
+    row = await reader.one(
+        """
+        SELECT at FROM audit WHERE document_id = :id AND type = :type AND recipient_id = :recipient_id
+        ORDER BY seq DESC LIMIT 1
+        """,
+        id=document_id,
+        type=type,
+        recipient_id=recipient_id,
+    )
+    return row["at"] if row else None
+
+
+async def find_times(
+    reader: Reader, document_id: str, type: str, recipient_id: str, since: Instant
+) -> list[Instant]:
+    """When facts of this type about this recipient were entered from then on, oldest first."""
+    rows = await reader.all(
+        """
+        SELECT at FROM audit WHERE document_id = :id AND type = :type AND recipient_id = :recipient_id
+        AND at >= :since ORDER BY seq
+        """,
+        id=document_id,
+        type=type,
+        recipient_id=recipient_id,
+        since=since,
+    )
+    return [row["at"] for row in rows]
+
+
+async def publish(
+    tx: Transaction, event: dict[str, Any], organisation_id: str, document_id: str | None, now: Instant
+) -> bytes:
+    """Keep the body as it will be sent, byte for byte, to every endpoint and at every retry."""
+    body = dumps(event).encode()
+    await tx.run(
+        """
+        INSERT INTO event (id, organisation_id, mode, document_id, sequence, type, created_at, body)
+        VALUES (:id, :organisation_id, :mode, :document_id, :sequence, :type, :now, :body)
+        """,
+        id=event["id"],
+        organisation_id=organisation_id,
+        mode=event["mode"],
+        document_id=document_id,
+        sequence=event["sequence"],
+        type=event["type"],
+        now=now,
+        body=body,
+    )
+    return body
+
+
+async def body(reader: Reader, event_id: str) -> bytes | None:
+    row = await reader.one("SELECT body FROM event WHERE id = :id", id=event_id)
+    return row["body"] if row else None
+
+
+async def get_own(reader: Reader, organisation_id: str, mode: Mode, event_id: str) -> bytes:
+    """The body of an event of this organisation and mode; any other id is `not_found` (I5)."""
+    row = await reader.one(
+        "SELECT body FROM event WHERE id = :id AND organisation_id = :organisation_id AND mode = :mode",
+        id=event_id,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    if row is None:
+        raise Problem("not_found")
+    return bytes(row["body"])
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which events of an organisation: from `since` on, those of `before` and of the type `hidden` not included."""
+
+    organisation_id: str
+    mode: Mode
+    type: str | None = None
+    document_id: str | None = None
+    since: Instant = 0
+    before: Instant = 2**62
+    hidden: str | None = None
+
+
+async def find_page(
+    reader: Reader, wanted: Wanted, limit: int, after: Place | None = None
+) -> list[tuple[Place, bytes]]:
+    """Place and body of up to `limit` events, newest first."""
+    narrower = ""
+    if wanted.document_id is not None:
+        narrower = "AND document_id = :document_id"
+    if wanted.type is not None:  # of one document's few events any type is picked out along the way
+        narrower += " AND type = :type" if not narrower else " AND type || '' = :type"
+    if wanted.hidden is not None:
+        narrower += " AND type || '' <> :hidden"
+    rows = await reader.all(
+        f"""
+        SELECT id, created_at, body FROM event
+        WHERE organisation_id = :organisation_id AND mode = :mode {narrower}
+        AND created_at >= :since AND (created_at, id) < (:created_at, :id)
+        ORDER BY created_at DESC, id DESC LIMIT :limit
+        """,
+        organisation_id=wanted.organisation_id,
+        mode=wanted.mode.value,
+        since=wanted.since,
+        type=wanted.type,
+        document_id=wanted.document_id,
+        hidden=wanted.hidden,
+        created_at=after.at if after else wanted.before,
+        id=after.id if after else "",
+        limit=limit,
+    )
+    return [(Place(row["created_at"], row["id"]), row["body"]) for row in rows]
+
+
+async def find_received(
+    reader: Reader, wanted: Wanted, webhook_id: str, limit: int, after: Place
+) -> list[tuple[Place, str, bool]]:
+    """Place and type of the next `limit` events, oldest first, and whether the webhook has had each or awaits it."""
+    rows = await reader.all(
+        """
+        SELECT event.id, event.created_at, event.type, delivery.status FROM event
+        LEFT JOIN delivery ON delivery.event_id = event.id AND delivery.webhook_id = :webhook_id
+        WHERE event.organisation_id = :organisation_id AND event.mode = :mode
+        AND (event.created_at, event.id) > (:created_at, :id) AND event.created_at < :before
+        ORDER BY event.created_at, event.id LIMIT :limit
+        """,
+        organisation_id=wanted.organisation_id,
+        mode=wanted.mode.value,
+        webhook_id=webhook_id,
+        before=wanted.before,
+        created_at=after.at,
+        id=after.id,
+        limit=limit,
+    )
+    return [
+        (Place(row["created_at"], row["id"]), row["type"], row["status"] not in (None, "failed"))
+        for row in rows
+    ]
+
+
+async def erase_personal(tx: Transaction, document_id: str) -> None:
+    """Null what is personal in a trail; the chain still verifies."""
+    await tx.run(
+        "UPDATE audit SET personal = NULL, salt = NULL WHERE document_id = :id AND personal IS NOT NULL",
+        id=document_id,
+    )
+
+
+async def forget(tx: Transaction, document_id: str) -> None:
+    """Published events of a document that is deleted."""
+    await tx.run("DELETE FROM event WHERE document_id = :id", id=document_id)
+
+
+async def prune(tx: Transaction, before: Instant, limit: int) -> int:
+    """Forget published events older than `before`; the audit trail stays."""
+    return await delete_some(tx, "event", "id", "created_at < :before", before, limit)

@@ -1,0 +1,96 @@
+"""What a request with an Idempotency-Key did, stored in the transaction of its effect (contract 3.1)."""
+
+from dataclasses import dataclass
+
+import orjson
+
+from esign.core.instant import Instant
+from esign.store.engine.database import Reader, Transaction
+from esign.store.engine.sql import delete_some
+from esign.system.vault import Vault
+
+PURPOSE = "idempotency"
+REDUCED = ("id", "status")
+
+
+class Taken(Exception):
+    """The key already has a live answer: the effect must be rolled back and that answer looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """`body` is ciphertext; `fingerprint` a mac of that of method, path and canonical body."""
+
+    fingerprint: bytes
+    status: int
+    body: bytes
+    created_at: Instant
+
+
+def bound(key_id: str, key: str) -> bytes:
+    """What the ciphertext of an answer is tied to."""
+    return f"{key_id}\n{key}".encode()
+
+
+async def find(reader: Reader, key_id: str, key: str) -> Stored | None:
+    row = await reader.one(
+        "SELECT fingerprint, status, body, created_at FROM idempotency WHERE key_id = :key_id AND key = :key",
+        key_id=key_id,
+        key=key,
+    )
+    return Stored(**{name: row[name] for name in Stored.__slots__}) if row else None
+
+
+async def add(
+    tx: Transaction,
+    key_id: str,
+    key: str,
+    fingerprint: bytes,
+    status: int,
+    body: bytes,
+    now: Instant,
+    expired_before: Instant,
+    about: str | None = None,
+) -> None:
+    """Raises Taken unless the key is free or its answer is older than `expired_before`.
+
+    `about` is the id of the document that the answer speaks about.
+    """
+    added = await tx.run(
+        """
+        INSERT INTO idempotency (key_id, key, fingerprint, status, body, created_at, about)
+        VALUES (:key_id, :key, :fingerprint, :status, :body, :now, :about)
+        ON CONFLICT (key_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, status = excluded.status,
+            body = excluded.body, created_at = excluded.created_at, about = excluded.about
+        WHERE idempotency.created_at < :expired_before
+        """,
+        key_id=key_id,
+        key=key,
+        fingerprint=fingerprint,
+        status=status,
+        body=body,
+        now=now,
+        expired_before=expired_before,
+        about=about,
+    )
+    if not added:
+        raise Taken
+
+
+async def reduce(tx: Transaction, about: str, status: str, vault: Vault) -> None:
+    """Leave of the answers about a deleted document their id and status; `status` where one has none."""
+    for row in await tx.all("SELECT key_id, key, body FROM idempotency WHERE about = :about", about=about):
+        place = bound(row["key_id"], row["key"])
+        answer = orjson.loads(vault.decrypt(PURPOSE, row["body"], place))
+        left = {"id": about, "status": status} | {n: answer[n] for n in REDUCED if n in answer}
+        await tx.run(
+            "UPDATE idempotency SET body = :body WHERE key_id = :key_id AND key = :key",
+            body=vault.encrypt(PURPOSE, orjson.dumps(left), place),
+            key_id=row["key_id"],
+            key=row["key"],
+        )
+
+
+async def prune(tx: Transaction, before: Instant, limit: int) -> int:
+    """Delete up to `limit` stored answers from before; return how many went."""
+    return await delete_some(tx, "idempotency", "key_id, key", "created_at < :before", before, limit)

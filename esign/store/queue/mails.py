@@ -1,0 +1,116 @@
+"""Mails kept instead of sent, and those of test mode, which are kept beside being sent."""
+
+from dataclasses import dataclass
+
+from esign.core.instant import Instant
+from esign.store.engine.damage import load_readable
+from esign.store.engine.database import Reader, Row, Transaction
+from esign.store.engine.paging import Place
+from esign.store.engine.sql import delete_some, insert
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMail:
+    """`content` is the whole message as ciphertext: it holds a signing link.
+
+    Only of test mode is it known whose mail it is; `words` is then the ciphertext of what `MailWords` shows.
+    """
+
+    id: str
+    message_id: str
+    recipient: str
+    subject: str
+    content: bytes
+    created_at: Instant
+    organisation_id: str | None = None
+    document_id: str | None = None
+    recipient_id: str | None = None
+    words: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MailWords:
+    """A mail of test mode without its attachments."""
+
+    id: str
+    subject: str
+    words: bytes
+    created_at: Instant
+
+
+async def keep(tx: Transaction, mail: KeptMail) -> str:
+    """The id under which it is kept: that of the first time, for a mail that comes again after a crash."""
+    columns = KeptMail.__slots__
+    await tx.run(
+        insert("kept_mail", columns) + " ON CONFLICT DO NOTHING",
+        **{name: getattr(mail, name) for name in columns},
+    )
+    row = await tx.one("SELECT id FROM kept_mail WHERE message_id = :message_id", message_id=mail.message_id)
+    return str(row["id"]) if row else mail.id
+
+
+async def forget(tx: Transaction, prefix: str) -> None:
+    """Kept mails whose Message-ID begins like this, without its bracket."""
+    await tx.run(
+        "DELETE FROM kept_mail WHERE message_id >= :least AND message_id < :most",
+        least=f"<{prefix}",
+        most=f"<{prefix}~",
+    )
+
+
+async def forget_document(tx: Transaction, organisation_id: str, document_id: str) -> None:
+    """Every mail of test mode about a document."""
+    await tx.run(
+        "DELETE FROM kept_mail WHERE organisation_id = :organisation_id AND document_id = :document_id",
+        organisation_id=organisation_id,
+        document_id=document_id,
+    )
+
+
+async def prune(tx: Transaction, before: Instant, limit: int) -> int:
+    """Remove mails of test mode that are about no document; the others go with theirs."""
+    loose = "organisation_id IS NOT NULL AND document_id IS NULL AND created_at < :before"
+    return await delete_some(tx, "kept_mail", "id", loose, before, limit)
+
+
+async def newest(reader: Reader, limit: int) -> list[KeptMail]:
+    """Newest last."""
+    rows = await reader.all(
+        "SELECT * FROM kept_mail ORDER BY created_at DESC, id DESC LIMIT :limit", limit=limit
+    )
+    return load_readable(reader, "kept_mail", rows[::-1], load)
+
+
+async def find_tests(
+    reader: Reader,
+    organisation_id: str,
+    limit: int,
+    after: Place | None = None,
+    document_id: str | None = None,
+    recipient_id: str | None = None,
+) -> list[MailWords]:
+    """Up to `limit` mails of test mode, newest first; about one document or to one recipient where they are given."""
+    wanted = {"document_id": document_id, "recipient_id": recipient_id}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    rows = await reader.all(
+        f"""
+        SELECT id, subject, words, created_at FROM kept_mail WHERE organisation_id = :organisation_id
+        {"".join(f"AND {name} = :{name} " for name in given)}
+        AND (created_at, id) < (:created_at, :id) ORDER BY created_at DESC, id DESC LIMIT :limit
+        """,
+        organisation_id=organisation_id,
+        created_at=after.at if after else 2**62,
+        id=after.id if after else "",
+        limit=limit,
+        **given,
+    )
+    return [MailWords(**{name: row[name] for name in MailWords.__slots__}) for row in rows]
+
+
+async def get(reader: Reader, mail_id: str) -> KeptMail | None:
+    row = await reader.one("SELECT * FROM kept_mail WHERE id = :id", id=mail_id)
+    return load(row) if row else None
+
+
+def load(row: Row) -> KeptMail:
+    return KeptMail(**{name: row[name] for name in KeptMail.__slots__})

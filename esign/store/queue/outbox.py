@@ -1,0 +1,574 @@
+"""The only queue: rows of work that were committed with their cause, claimed under a lease."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from zlib import crc32
+
+from esign.core.actor import Mode
+from esign.core.instant import DAY, Instant, Millis
+from esign.core.urgency import Urgency
+from esign.store.engine.database import Reader, Transaction
+from esign.store.engine.sql import delete_some, listed
+
+NO_TIME_STAMPS = "no authority gave a time stamp"  # the cause of failed seals, however each authority failed
+NOBODY = "none"  # whose mail it is that belongs to no organisation
+SHARE = 8  # one of so many claims takes the oldest job, however urgent others are
+KEPT: Millis = 30 * DAY  # how long what is done can still be looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`key` is the natural key that keeps it from being queued twice."""
+
+    id: int
+    kind: str
+    key: str
+    document_id: str | None
+    body: bytes
+    attempts: int
+    organisation_id: str | None = None
+
+
+async def add(
+    tx: Transaction,
+    kind: str,
+    key: str,
+    now: Instant,
+    *,
+    document_id: str | None = None,
+    body: bytes = b"",
+    owner: tuple[str, Mode] | None = None,
+    urgency: Urgency = Urgency.NEWS,
+) -> int:
+    """Queue it, due at once; nothing happens, and 0 comes back, when a job of this key was queued before.
+
+    `owner` is whose mail it is: the organisation and the mode.
+    """
+    return await tx.run(
+        """
+        INSERT INTO outbox
+            (kind, key, document_id, body, state, due_at, attempts, created_at, organisation_id, mode, urgency)
+        VALUES (:kind, :key, :document_id, :body, 'pending', :now, 0, :now, :organisation_id, :mode, :urgency)
+        ON CONFLICT DO NOTHING
+        """,
+        kind=kind,
+        key=key,
+        document_id=document_id,
+        body=body,
+        now=now,
+        organisation_id=owner[0] if owner else NOBODY if kind == "mail" else None,
+        mode=owner[1].value if owner else None,
+        urgency=int(urgency),
+    )
+
+
+async def find_due(reader: Reader, kind: str, now: Instant, limit: int) -> list[int]:
+    """The ids of due jobs, oldest first."""
+    rows = await reader.all(
+        """
+        SELECT id FROM outbox WHERE state = 'pending' AND kind = :kind AND due_at <= :now
+        ORDER BY due_at, id LIMIT :limit
+        """,
+        kind=kind,
+        now=now,
+        limit=limit,
+    )
+    return [row["id"] for row in rows]
+
+
+MAIL_LANES = """
+    WITH RECURSIVE lane (id) AS (
+        SELECT ''
+        UNION ALL
+        SELECT (SELECT organisation_id FROM outbox
+            WHERE kind = 'mail' AND state = 'pending' AND organisation_id > lane.id
+            ORDER BY organisation_id, urgency, due_at, id LIMIT 1)
+        FROM lane WHERE lane.id IS NOT NULL
+    ), level (id) AS (VALUES (0), (1), (2), (3))
+"""
+
+
+@dataclass(slots=True)
+class Lane:
+    """The mails of one organisation: how many are under way, how many more may be, and what is next of it.
+
+    `chance` decides between organisations that stand level.
+    """
+
+    under_way: int
+    awaited: int
+    room: int
+    chance: int
+    due: Iterator[tuple[int, int]] = field(default_factory=lambda: iter(()))
+    first: tuple[int, int] | None = None
+
+    @property
+    def standing(self) -> tuple[bool, int, int, int]:
+        """What is least goes first: one mail that somebody waits for, then who has the fewest under way."""
+        urgency = self.first[1] if self.first else Urgency.NEWS
+        is_express = urgency == Urgency.AWAITED and not self.awaited
+        return (not is_express, self.under_way, urgency, self.chance)
+
+    def take(self) -> int:
+        """Return the mail that is next of it."""
+        assert self.first is not None
+        job_id, urgency = self.first
+        self.under_way, self.room = self.under_way + 1, self.room - 1
+        self.awaited += urgency == Urgency.AWAITED
+        self.first = next(self.due, None) if self.room > 0 else None
+        return job_id
+
+
+async def find_due_mails(reader: Reader, now: Instant, limit: int, turn: int, most: int) -> list[int]:
+    """Return the ids of due mails, in turns between organisations, of each the most urgent first.
+
+    Those with the fewest under way come first and nobody has more than `most`, so that neither many mails of one
+    organisation nor addresses at which the mail server hangs hold up another. Where it puts off all of one's mails, one
+    is tried when it is time to ask. `turn` is any number that differs from call to call.
+    """
+    lanes = await _find_lanes(reader, now, limit, turn, most)
+    if lanes:
+        ends = {order: await _find_ends(reader, list(lanes), now, limit, order) for order in ("ASC", "DESC")}
+        for name, lane in lanes.items():
+            lane.due = _take_turns(ends["ASC"].get(name, []), ends["DESC"].get(name, []), turn)
+            lane.first = next(lane.due, None)
+    found: list[int] = []
+    while len(found) < limit and (ready := [lane for lane in lanes.values() if lane.first is not None]):
+        found.append(min(ready, key=lambda lane: lane.standing).take())
+    return found
+
+
+async def _find_lanes(reader: Reader, now: Instant, limit: int, turn: int, most: int) -> dict[str, Lane]:
+    """The organisations with due mails whose turn it is, by id, at most `limit`."""
+    rows = await reader.all(
+        # `boot > ''` leads along the few that are under way, not along all that wait.
+        "SELECT organisation_id, kind, urgency FROM outbox WHERE state = 'pending' AND boot IS NOT NULL AND boot > ''"
+    )
+    busy = [(row["organisation_id"], row["urgency"]) for row in rows if row["kind"] == "mail"]
+    under_way, levels = Counter(name for name, _ in busy), Counter(busy)
+    rows = await reader.all(
+        f"""
+        {MAIL_LANES}
+        SELECT lane.id, deferral.stopped_at, MIN(level.id) AS urgency
+        FROM lane CROSS JOIN level LEFT JOIN deferral ON deferral.organisation_id = lane.id
+        WHERE (deferral.stopped_at IS NULL OR deferral.probe_at <= :now) AND EXISTS (
+            SELECT 1 FROM outbox next WHERE next.organisation_id = lane.id AND next.urgency = level.id
+            AND next.kind = 'mail' AND next.state = 'pending' AND next.due_at <= :now)
+        GROUP BY lane.id, deferral.stopped_at
+        """,
+        now=now,
+    )
+    lanes = {
+        row["id"]: Lane(
+            under_way=under_way[row["id"]],
+            awaited=levels[row["id"], Urgency.AWAITED],
+            room=(most if row["stopped_at"] is None else 1) - under_way[row["id"]],
+            chance=crc32(f"{row['id']}{turn}".encode()),
+            first=(0, row["urgency"]),
+        )
+        for row in rows
+    }
+    open_ones = sorted(
+        (name for name, lane in lanes.items() if lane.room > 0), key=lambda name: lanes[name].standing
+    )
+    return {name: lanes[name] for name in open_ones[:limit]}
+
+
+async def _find_ends(
+    reader: Reader, lanes: Sequence[str], now: Instant, limit: int, order: str
+) -> dict[str, list[tuple[Instant, int, int]]]:
+    """(due, id, urgency) of the `limit` oldest, or newest, due mails of each urgency of each of these organisations."""
+    names, given = listed("lane", lanes)
+    rows = await reader.all(
+        f"""
+        WITH lane (id) AS (VALUES {names[1:-1].replace(":", "(:").replace(",", "),") + ")"}),
+            level (id) AS (VALUES (0), (1), (2), (3))
+        SELECT waiting.organisation_id, waiting.due_at, waiting.id, waiting.urgency
+        FROM lane CROSS JOIN level CROSS JOIN outbox waiting
+        WHERE waiting.id IN (
+            SELECT id FROM outbox next
+            WHERE next.organisation_id = lane.id AND next.urgency = level.id
+            AND next.kind = 'mail' AND next.state = 'pending' AND next.due_at <= :now
+            ORDER BY next.due_at {order}, next.id {order} LIMIT :limit)
+        """,
+        now=now,
+        limit=limit,
+        **given,
+    )
+    found: dict[str, list[tuple[Instant, int, int]]] = {}
+    for row in rows:
+        found.setdefault(row["organisation_id"], []).append((row["due_at"], row["id"], row["urgency"]))
+    return found
+
+
+def _take_turns(
+    oldest: Sequence[tuple[Instant, int, int]], newest: Sequence[tuple[Instant, int, int]], turn: int
+) -> Iterator[tuple[int, int]]:
+    """Give (id, urgency), the most urgent first, but one of each eight is the oldest of all, so that none starves.
+
+    Among equals the oldest and the newest take turns: what is queued now is not behind thousands that waited for the
+    mail server to come back, and those go on too.
+    """
+    urgency = {job_id: level for _, job_id, level in (*oldest, *newest)}
+    by_age = [job_id for _, job_id, _ in sorted(oldest)]
+    ends = [
+        (
+            [job_id for _, job_id, level in sorted(oldest) if level == wanted],
+            [job_id for _, job_id, level in sorted(newest, reverse=True) if level == wanted],
+        )
+        for wanted in Urgency
+    ]
+    for place in count(turn):
+        urgent = next((pair for pair in ends if any(one in urgency for one in pair[0])), None)
+        if urgent is None:
+            return
+        chosen = by_age if place % SHARE == 0 else urgent[place % 2]
+        job_id = next(one for one in (*chosen, *urgent[0]) if one in urgency)
+        yield job_id, urgency.pop(job_id)
+
+
+SEAL_LANES = """
+    WITH RECURSIVE lane (id) AS (
+        SELECT ''
+        UNION ALL
+        SELECT (SELECT organisation_id FROM outbox
+            WHERE kind = 'seal' AND state = 'pending' AND organisation_id > lane.id
+            ORDER BY organisation_id, due_at, id LIMIT 1)
+        FROM lane WHERE lane.id IS NOT NULL
+    )
+"""
+
+
+async def find_due_seals(reader: Reader, now: Instant, limit: int, most: int | None = None) -> list[int]:
+    """Return the ids of due seals, in turns between organisations.
+
+    Those with the fewest seals under way come first, and nobody has more than `most`, so that many of one organisation
+    hold up no other, however long each takes.
+    """
+    under_way = Counter(
+        row["organisation_id"]
+        for row in await reader.all(
+            # `boot > ''` leads along the few that are under way, not along all that wait.
+            "SELECT organisation_id, kind FROM outbox WHERE state = 'pending' AND boot IS NOT NULL AND boot > ''"
+        )
+        if row["kind"] == "seal"
+    )
+    rows = await reader.all(
+        f"""
+        {SEAL_LANES}
+        SELECT waiting.id, waiting.organisation_id FROM lane CROSS JOIN outbox waiting
+        WHERE waiting.id IN (
+            SELECT id FROM outbox next
+            WHERE next.organisation_id = lane.id AND next.kind = 'seal' AND next.state = 'pending'
+            AND next.due_at <= :now ORDER BY next.due_at, next.id LIMIT :limit)
+        ORDER BY waiting.due_at, waiting.id
+        """,
+        now=now,
+        limit=limit,
+    )
+    turns: list[tuple[int, int]] = []
+    for row in rows:
+        turns.append((under_way[row["organisation_id"]], row["id"]))
+        under_way[row["organisation_id"]] += 1
+    fitting = [turn for turn in turns if most is None or turn[0] < most]
+    return [job_id for _, job_id in sorted(fitting, key=lambda turn: turn[0])[:limit]]
+
+
+async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot: str) -> Job | None:
+    """Hide a due job for `lease`; after a crash it is simply due again. None when it is not due any more."""
+    row = await tx.one(
+        """
+        UPDATE outbox SET due_at = :until, attempts = attempts + 1, boot = :boot
+        WHERE id = :id AND state = 'pending' AND due_at <= :now
+        RETURNING id, kind, CAST(key AS BLOB) AS key, CAST(document_id AS BLOB) AS document_id, body, attempts,
+            CAST(organisation_id AS BLOB) AS organisation_id
+        """,
+        id=job_id,
+        now=now,
+        until=now + lease,
+        boot=boot,
+    )
+    if row is None:
+        return None
+    words = {name: row[name] for name in Job.__slots__}
+    try:  # text comes as bytes: damaged text would take back the claims of all the others
+        texts = {
+            name: bytes(words[name]).decode() if words[name] is not None else None
+            for name in ("key", "document_id", "organisation_id")
+        }
+        return Job(**words | texts)
+    except UnicodeDecodeError as error:
+        tx.damage.note("outbox", job_id, error)
+        await set_aside(tx, job_id, now)
+        return None
+
+
+async def set_aside(tx: Transaction, job_id: int, now: Instant) -> None:
+    """Give up a job whose row cannot be read; nothing of it is wiped."""
+    await tx.run(
+        "UPDATE outbox SET state = 'failed', finished_at = :now, last_error = :error, boot = NULL WHERE id = :id",
+        id=job_id,
+        now=now,
+        error="this row of the database is damaged",
+    )
+
+
+async def finish(
+    tx: Transaction,
+    job: Job,
+    now: Instant,
+    error: str | None = None,
+    *,
+    words: bytes | None = None,
+    reply: str | None = None,
+) -> None:
+    """Done, or given up with a reason; what it carried is wiped, of a mail a copy stays and what the server said."""
+    await tx.run(
+        """
+        UPDATE outbox SET state = :state, finished_at = :now, last_error = :error, boot = NULL, body = NULL,
+            words = COALESCE(:words, words), reply = :reply
+        WHERE id = :id AND state = 'pending'
+        """,
+        id=job.id,
+        state="failed" if error else "done",
+        now=now,
+        error=error,
+        words=words,
+        reply=reply,
+    )
+
+
+async def postpone(
+    tx: Transaction, job: Job, due_at: Instant, error: str, words: bytes | None = None
+) -> None:
+    """Due again later; of a mail a copy of what could not be sent stays."""
+    await tx.run(
+        """
+        UPDATE outbox SET due_at = :due_at, boot = NULL, last_error = :error, words = COALESCE(:words, words)
+        WHERE id = :id AND state = 'pending'
+        """,
+        id=job.id,
+        due_at=due_at,
+        error=error,
+        words=words,
+    )
+
+
+async def give_back(tx: Transaction, job: Job, now: Instant, error: str, words: bytes | None = None) -> None:
+    """Due again now, behind what waits already: the attempt failed for no fault of this job and does not count."""
+    await tx.run(
+        """
+        UPDATE outbox SET due_at = :now, boot = NULL, attempts = attempts - 1, last_error = :error,
+            words = COALESCE(:words, words)
+        WHERE id = :id AND state = 'pending'
+        """,
+        id=job.id,
+        now=now,
+        error=error,
+        words=words,
+    )
+
+
+async def release(tx: Transaction, boot: str, now: Instant) -> int:
+    """Make due at once what a process that is gone had claimed; the failed attempt does not count."""
+    return await tx.run(
+        """
+        UPDATE outbox SET due_at = :now, boot = NULL, attempts = attempts - 1
+        WHERE state = 'pending' AND boot IS NOT NULL AND boot <> :boot
+        """,
+        boot=boot,
+        now=now,
+    )
+
+
+async def hasten(tx: Transaction, kind: str, now: Instant) -> int:
+    """Make every waiting job of a kind due now."""
+    return await tx.run(
+        """
+        UPDATE outbox SET due_at = :now
+        WHERE state = 'pending' AND kind = :kind AND boot IS NULL AND due_at > :now
+        """,
+        kind=kind,
+        now=now,
+    )
+
+
+async def hasten_mails(tx: Transaction, organisation_id: str, now: Instant) -> int:
+    """Make every waiting mail of an organisation due now."""
+    return await tx.run(
+        """
+        UPDATE outbox SET due_at = :now
+        WHERE state = 'pending' AND kind = 'mail' AND organisation_id = :organisation_id
+        AND boot IS NULL AND due_at > :now
+        """,
+        organisation_id=organisation_id,
+        now=now,
+    )
+
+
+async def is_beyond(reader: Reader, latest: Instant) -> bool:
+    """Whether a job is planned for later than that."""
+    rows = await reader.all(
+        """
+        SELECT 1 FROM outbox WHERE state = 'pending' AND kind = 'mail' AND due_at > :latest
+        UNION ALL SELECT 1 FROM outbox WHERE state = 'pending' AND kind = 'seal' AND due_at > :latest LIMIT 1
+        """,
+        latest=latest,
+    )
+    return bool(rows)
+
+
+async def pull_in(tx: Transaction, latest: Instant, now: Instant) -> int:
+    """Make due now what is planned for later than `latest`."""
+    return await tx.run(
+        "UPDATE outbox SET due_at = :now WHERE state = 'pending' AND kind IN ('mail', 'seal') AND due_at > :latest",
+        now=now,
+        latest=latest,
+    )
+
+
+async def hasten_alike(tx: Transaction, job: Job, now: Instant) -> int:
+    """Make due now what failed for the same reason as this job did before: what held them up is gone."""
+    return await tx.run(
+        """
+        UPDATE outbox SET due_at = :now
+        WHERE state = 'pending' AND kind = :kind AND boot IS NULL AND due_at > :now
+        AND last_error = (SELECT last_error FROM outbox WHERE id = :id)
+        """,
+        kind=job.kind,
+        id=job.id,
+        now=now,
+    )
+
+
+async def forget(tx: Transaction, document_id: str) -> None:
+    """Everything queued or done for a document that is deleted; what is being worked ends without a trace."""
+    await tx.run("DELETE FROM outbox WHERE document_id = :id", id=document_id)
+
+
+async def is_there(reader: Reader, job: Job) -> bool:
+    """Whether the job has not been dropped while it was worked."""
+    return await reader.one("SELECT 1 FROM outbox WHERE id = :id", id=job.id) is not None
+
+
+async def has_new_mail(reader: Reader, organisation_id: str, document_id: str) -> bool:
+    """Whether a mail about this own document of test mode has not been tried yet."""
+    rows = await reader.all(
+        """
+        SELECT 1 FROM outbox o JOIN document d ON d.id = o.document_id
+        WHERE o.document_id = :document_id AND o.kind = 'mail' AND o.state = 'pending' AND o.last_error IS NULL
+        AND d.organisation_id = :organisation_id AND d.mode = 'test' LIMIT 1
+        """,
+        organisation_id=organisation_id,
+        document_id=document_id,
+    )
+    return bool(rows)
+
+
+async def probe(tx: Transaction, kind: str, now: Instant) -> int:
+    """Make due now one of the jobs that failed for the same reason, for each reason that several share or could."""
+    return await tx.run(
+        """
+        UPDATE outbox SET due_at = :now WHERE due_at > :now AND id IN (
+            SELECT MIN(id) FROM outbox WHERE state = 'pending' AND kind = :kind AND boot IS NULL
+            AND last_error IS NOT NULL GROUP BY last_error HAVING count(*) > 1 OR last_error = :shared)
+        """,
+        kind=kind,
+        shared=NO_TIME_STAMPS,
+        now=now,
+    )
+
+
+async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
+    """A document that waits for its seal has a job for it, due now unless it is being worked."""
+    await add(tx, "seal", f"seal:{document_id}", now, document_id=document_id)
+    await tx.run(
+        """
+        UPDATE outbox SET organisation_id = (SELECT organisation_id FROM document WHERE id = :document_id)
+        WHERE key = :key AND organisation_id IS NULL
+        """,
+        key=f"seal:{document_id}",
+        document_id=document_id,
+    )
+    await tx.run(
+        """
+        UPDATE outbox SET state = 'pending', due_at = :now, finished_at = NULL
+        WHERE key = :key AND (state <> 'pending' OR (boot IS NULL AND due_at > :now))
+        """,
+        key=f"seal:{document_id}",
+        now=now,
+    )
+
+
+async def seal_due(reader: Reader, document_id: str) -> Instant | None:
+    """When the seal of a document is tried next; None where none is awaited."""
+    row = await reader.one(
+        "SELECT due_at FROM outbox WHERE key = :key AND state = 'pending'", key=f"seal:{document_id}"
+    )
+    return row["due_at"] if row else None
+
+
+async def waits_for(reader: Reader, kind: str, cause: str) -> bool:
+    """Whether a job of that kind failed for that cause and has not been done since."""
+    rows = await reader.all(
+        "SELECT 1 FROM outbox WHERE state = 'pending' AND kind = :kind AND last_error = :cause LIMIT 1",
+        kind=kind,
+        cause=cause,
+    )
+    return bool(rows)
+
+
+async def next_due(reader: Reader, kind: str) -> Instant | None:
+    rows = await reader.all(
+        "SELECT due_at FROM outbox WHERE state = 'pending' AND kind = :kind ORDER BY due_at LIMIT 1",
+        kind=kind,
+    )
+    return rows[0]["due_at"] if rows else None
+
+
+async def stands_still(reader: Reader, kind: str, before: Instant, lease: Millis) -> bool:
+    """Whether a job has been due, or under way, since `before`, and none was done since then."""
+    rows = await reader.all(
+        """
+        SELECT 1 WHERE (
+            EXISTS (SELECT 1 FROM outbox WHERE state = 'pending' AND kind = :kind AND due_at < :before)
+            OR EXISTS (SELECT 1 FROM outbox WHERE state = 'pending' AND boot IS NOT NULL AND kind = :kind
+                AND due_at < :before + :lease))
+        AND NOT EXISTS (
+            SELECT 1 FROM outbox WHERE finished_at >= :before AND kind = :kind AND state = 'done')
+        """,
+        kind=kind,
+        before=before,
+        lease=lease,
+    )
+    return bool(rows)
+
+
+async def is_stuck(reader: Reader, kind: str, attempts: int) -> bool:
+    """Whether a job failed that often, and none that is newer has been done since."""
+    rows = await reader.all(
+        """
+        SELECT 1 FROM outbox WHERE state = 'pending' AND kind = :kind AND attempts >= :attempts
+        AND last_error IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM outbox done WHERE done.kind = :kind AND done.state = 'done'
+            AND done.finished_at > outbox.created_at) LIMIT 1
+        """,
+        kind=kind,
+        attempts=attempts,
+    )
+    return bool(rows)
+
+
+async def prune(tx: Transaction, before: Instant, limit: int) -> int:
+    """Delete up to `limit` jobs that ended before; return how many went."""
+    return await delete_some(tx, "outbox", "id", "finished_at < :before", before, limit)
+
+
+async def pending(reader: Reader, kind: str) -> list[tuple[str, str | None]]:
+    """(key, last error) of every job of a kind that is not finished."""
+    rows = await reader.all(
+        "SELECT key, last_error FROM outbox WHERE state = 'pending' AND kind = :kind", kind=kind
+    )
+    return [(row["key"], row["last_error"]) for row in rows]

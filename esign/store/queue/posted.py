@@ -1,0 +1,93 @@
+"""The mails of an organisation, those that left and those that wait: what `outbox` holds, as people look at it."""
+
+from dataclasses import dataclass
+
+from esign.core.actor import Mode
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.store.engine.damage import load_readable
+from esign.store.engine.database import Reader, Row
+from esign.store.engine.paging import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """One mail; `body` is what it is written from until it left, `words` the copy of what was last tried to send."""
+
+    id: int
+    key: str
+    document_id: str | None
+    body: bytes | None
+    state: str
+    due_at: Instant
+    attempts: int
+    boot: str | None
+    last_error: str | None
+    created_at: Instant
+    finished_at: Instant | None
+    words: bytes | None
+    reply: str | None
+
+    @property
+    def place(self) -> Place:
+        return Place(self.created_at, str(self.id))
+
+
+COLUMNS = ", ".join(Posted.__slots__)
+
+
+async def find_page(
+    reader: Reader,
+    organisation_id: str,
+    mode: Mode,
+    limit: int,
+    after: Place | None = None,
+    undelivered: bool = False,
+) -> list[Posted]:
+    """Up to `limit` mails, newest first; `undelivered`: only those that wait or were given up."""
+    rows = await reader.all(
+        f"""
+        SELECT {COLUMNS} FROM outbox
+        WHERE kind = 'mail' {"AND state <> 'done'" if undelivered else ""}
+        AND organisation_id = :organisation_id AND mode = :mode AND (created_at, id) < (:created_at, :id)
+        ORDER BY created_at DESC, id DESC LIMIT :limit
+        """,
+        organisation_id=organisation_id,
+        mode=mode.value,
+        created_at=after.at if after else 2**62,
+        id=int(after.id) if after else 0,
+        limit=limit,
+    )
+    return load_readable(reader, "outbox", rows, load)
+
+
+async def get_own(reader: Reader, organisation_id: str, mode: Mode, mail_id: int) -> Posted:
+    """The mail of this organisation and mode; any other id is `not_found`."""
+    row = await reader.one(
+        f"""
+        SELECT {COLUMNS} FROM outbox
+        WHERE id = :id AND kind = 'mail' AND organisation_id = :organisation_id AND mode = :mode
+        """,
+        id=mail_id,
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    if row is None:
+        raise Problem("not_found")
+    return load(row)
+
+
+async def find_invitation(reader: Reader, member_id: str) -> Posted | None:
+    """The newest invitation of a member; its key holds their id and the time."""
+    row = await reader.one(
+        f"""
+        SELECT {COLUMNS} FROM outbox WHERE key >= :least AND key < :most ORDER BY key DESC LIMIT 1
+        """,
+        least=f"invited:{member_id}:",
+        most=f"invited:{member_id};",
+    )
+    return load(row) if row else None
+
+
+def load(row: Row) -> Posted:
+    return Posted(**{name: row[name] for name in Posted.__slots__})

@@ -1,0 +1,158 @@
+"""Whether the mail server takes mails now: a breaker that all mails share, and one for those of each organisation.
+
+Both outlive a restart. The first is for a server that takes nothing from us, the second for one that puts off what it
+is given: that may lie in whom one organisation writes to.
+"""
+
+from dataclasses import dataclass
+
+from esign.core.instant import Instant
+from esign.store.engine.database import Reader, Row, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """No mail leaves since `stopped_at`; `cause` is login, refused or deferred; one mail is tried at `probe_at`.
+
+    `deferred` is said of the mails of one organisation.
+    """
+
+    stopped_at: Instant
+    cause: str
+    reason: str
+    probe_at: Instant
+
+
+async def find_stop(reader: Reader, organisation_id: str | None = None) -> Stop | None:
+    """Return how the breaker stands open, that of all or else that of the organisation; None while mails leave."""
+    row = await reader.one(
+        "SELECT stopped_at, cause, reason, probe_at FROM relay WHERE id = 1 AND stopped_at IS NOT NULL"
+    )
+    if row is None and organisation_id is not None:
+        row = await reader.one(
+            """
+            SELECT stopped_at, 'deferred' AS cause, reason, probe_at FROM deferral
+            WHERE organisation_id = :organisation_id AND stopped_at IS NOT NULL
+            """,
+            organisation_id=organisation_id,
+        )
+    return load(row) if row else None
+
+
+async def find_silence(reader: Reader) -> Stop | None:
+    """Return the newest breaker of an organisation since which no mail of anybody left; None while one does."""
+    row = await reader.one(
+        """
+        SELECT stopped_at, 'deferred' AS cause, reason, probe_at FROM deferral
+        WHERE stopped_at IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM outbox WHERE finished_at >= deferral.stopped_at AND kind = 'mail' AND state = 'done')
+        ORDER BY stopped_at DESC LIMIT 1
+        """
+    )
+    return load(row) if row else None
+
+
+def load(row: Row) -> Stop:
+    return Stop(**{name: row[name] for name in Stop.__slots__})
+
+
+async def stop(tx: Transaction, cause: str, reason: str, now: Instant, probe_at: Instant) -> bool:
+    """Open the breaker, or keep it open until the next probe; True where it was closed."""
+    before = await find_stop(tx)
+    await tx.run(
+        """
+        INSERT INTO relay (id, failures, stopped_at, cause, reason, probe_at)
+        VALUES (1, 0, :now, :cause, :reason, :probe_at)
+        ON CONFLICT (id) DO UPDATE SET stopped_at = COALESCE(relay.stopped_at, excluded.stopped_at),
+            cause = excluded.cause, reason = excluded.reason, probe_at = excluded.probe_at
+        """,
+        now=now,
+        cause=cause,
+        reason=reason,
+        probe_at=probe_at,
+    )
+    return before is None
+
+
+async def count_deferral(
+    tx: Transaction,
+    organisation_id: str,
+    *,
+    is_first: bool,
+    most: int,
+    reason: str,
+    now: Instant,
+    probe_at: Instant,
+) -> bool:
+    """Count a mail of an organisation that was put off, at its first attempt or a later one, which does not count.
+
+    Open the breaker of the organisation at `most` in a row, or keep it open until the next probe. True where it was
+    closed before.
+    """
+    row = await tx.one(
+        """
+        INSERT INTO deferral (organisation_id, failures) VALUES (:organisation_id, :one)
+        ON CONFLICT (organisation_id) DO UPDATE SET failures = deferral.failures + :one
+        RETURNING failures, stopped_at
+        """,
+        organisation_id=organisation_id,
+        one=int(is_first),
+    )
+    assert row is not None
+    if row["stopped_at"] is None and row["failures"] < most:
+        return False
+    await tx.run(
+        """
+        UPDATE deferral SET stopped_at = COALESCE(stopped_at, :now), reason = :reason, probe_at = :probe_at
+        WHERE organisation_id = :organisation_id
+        """,
+        organisation_id=organisation_id,
+        now=now,
+        reason=reason,
+        probe_at=probe_at,
+    )
+    return row["stopped_at"] is None
+
+
+async def clear_deferral(tx: Transaction, organisation_id: str) -> Instant | None:
+    """Close the breaker of an organisation; since when it stood open, where it did."""
+    row = await tx.one(
+        "DELETE FROM deferral WHERE organisation_id = :organisation_id RETURNING stopped_at",
+        organisation_id=organisation_id,
+    )
+    return row["stopped_at"] if row else None
+
+
+async def clear(tx: Transaction) -> Stop | None:
+    """Close the breaker; how it stood, where it was open."""
+    before = await find_stop(tx)
+    await tx.run("DELETE FROM relay WHERE id = 1")
+    return before
+
+
+async def take_probe(tx: Transaction, now: Instant, next_at: Instant) -> bool:
+    """Take the probe that is due; False where it is not, or somebody else has it."""
+    count = await tx.run(
+        """
+        UPDATE relay SET probe_at = :next_at WHERE id = 1 AND stopped_at IS NOT NULL AND probe_at <= :now
+        """,
+        now=now,
+        next_at=next_at,
+    )
+    return count == 1
+
+
+async def hasten_probe(tx: Transaction, now: Instant, organisation_id: str | None = None) -> None:
+    """Make the next probe due now: that of all mails, and that of the organisation or, without one, of each."""
+    await tx.run(
+        "UPDATE relay SET probe_at = :now WHERE id = 1 AND stopped_at IS NOT NULL AND probe_at > :now",
+        now=now,
+    )
+    await tx.run(
+        f"""
+        UPDATE deferral SET probe_at = :now WHERE stopped_at IS NOT NULL AND probe_at > :now
+        {"" if organisation_id is None else "AND organisation_id = :organisation_id"}
+        """,
+        now=now,
+        **({} if organisation_id is None else {"organisation_id": organisation_id}),
+    )

@@ -1,0 +1,123 @@
+"""Webhook subscriptions; the secret only as ciphertext."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from esign.core.actor import Mode
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.core.webhook.webhook import Webhook
+from esign.store.engine.damage import load_readable
+from esign.store.engine.database import Reader, Row, Transaction
+from esign.store.engine.paging import Place
+from esign.store.engine.sql import dumps, insert, listed
+
+COLUMNS = tuple(Webhook.__slots__)
+
+
+async def get(reader: Reader, webhook_id: str) -> Webhook | None:
+    row = await reader.one("SELECT * FROM webhook WHERE id = :id", id=webhook_id)
+    return load(row) if row else None
+
+
+async def get_own(reader: Reader, organisation_id: str, mode: Mode, webhook_id: str) -> Webhook:
+    """The webhook of this organisation and mode; any other id is `not_found` (I5)."""
+    webhook = await get(reader, webhook_id)
+    if webhook is None or (webhook.organisation_id, webhook.mode) != (organisation_id, mode):
+        raise Problem("not_found")
+    return webhook
+
+
+async def get_many(reader: Reader, ids: Sequence[str]) -> dict[str, Webhook]:
+    """Those that are still there, by id."""
+    names, given = listed("id", ids)
+    rows = await reader.all(f"SELECT * FROM webhook WHERE id IN {names}", **given)
+    return {each.id: each for each in load_readable(reader, "webhook", rows, load)}
+
+
+async def find_page(
+    reader: Reader, organisation_id: str, mode: Mode, limit: int, after: Place | None = None
+) -> list[Webhook]:
+    """Up to `limit` webhooks, newest first."""
+    rows = await reader.all(
+        """
+        SELECT * FROM webhook
+        WHERE organisation_id = :organisation_id AND mode = :mode AND (created_at, id) < (:created_at, :id)
+        ORDER BY created_at DESC, id DESC LIMIT :limit
+        """,
+        organisation_id=organisation_id,
+        mode=mode.value,
+        created_at=after.at if after else 2**62,
+        id=after.id if after else "",
+        limit=limit,
+    )
+    return load_readable(reader, "webhook", rows, load)
+
+
+async def find_owners(reader: Reader, ids: Sequence[str]) -> dict[str, str]:
+    """Return the organisations of webhooks, by the id of each that is there."""
+    names, given = listed("id", ids)
+    rows = await reader.all(f"SELECT id, organisation_id FROM webhook WHERE id IN {names}", **given)
+    return {row["id"]: row["organisation_id"] for row in rows}
+
+
+async def find_failing(reader: Reader, since: Instant) -> list[Webhook]:
+    """Those that have taken nothing since then or longer."""
+    rows = await reader.all(
+        "SELECT * FROM webhook WHERE enabled = 1 AND failing_since <= :since ORDER BY failing_since",
+        since=since,
+    )
+    return load_readable(reader, "webhook", rows, load)
+
+
+async def find(reader: Reader, organisation_id: str, mode: Mode) -> list[Webhook]:
+    rows = await reader.all(
+        "SELECT * FROM webhook WHERE organisation_id = :organisation_id AND mode = :mode ORDER BY created_at, id",
+        organisation_id=organisation_id,
+        mode=mode.value,
+    )
+    return load_readable(reader, "webhook", rows, load)
+
+
+async def add(tx: Transaction, webhook: Webhook) -> None:
+    await tx.run(insert("webhook", COLUMNS), **row_of(webhook))
+
+
+async def save(tx: Transaction, changed: Sequence[Webhook]) -> None:
+    await tx.run_many(
+        f"UPDATE webhook SET {', '.join(f'{name} = :{name}' for name in COLUMNS if name != 'id')} WHERE id = :id",
+        [row_of(webhook) for webhook in changed],
+    )
+
+
+async def delete(tx: Transaction, organisation_id: str, mode: Mode, webhook_id: str) -> bool:
+    """Whether it was there; what waits for it is `deliveries.drop`'s."""
+    return bool(
+        await tx.run(
+            "DELETE FROM webhook WHERE id = :id AND organisation_id = :organisation_id AND mode = :mode",
+            id=webhook_id,
+            organisation_id=organisation_id,
+            mode=mode.value,
+        )
+    )
+
+
+def row_of(webhook: Webhook) -> dict[str, Any]:
+    return {name: getattr(webhook, name) for name in COLUMNS} | {
+        "mode": webhook.mode.value,
+        "events": dumps(list(webhook.events)),
+        "enabled": int(webhook.enabled),
+    }
+
+
+def load(row: Row) -> Webhook:
+    values = {name: row[name] for name in COLUMNS}
+    return Webhook(
+        **values
+        | {
+            "mode": Mode(row["mode"]),
+            "events": tuple(json.loads(row["events"])),
+            "enabled": bool(row["enabled"]),
+        }
+    )

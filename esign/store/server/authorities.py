@@ -1,0 +1,28 @@
+"""How the time-stamp authorities of the settings answered last."""
+
+from collections.abc import Sequence
+
+from esign.core.timestamp import Authority
+from esign.store.engine.database import Reader, Transaction
+
+
+async def known(reader: Reader) -> list[Authority]:
+    """Those ever asked, also such as are not in the settings any more."""
+    rows = await reader.all("SELECT url, asked_at, error, name FROM time_authority")
+    return [Authority(row["url"], row["asked_at"], row["error"], row["name"]) for row in rows]
+
+
+async def note(tx: Transaction, authorities: Sequence[Authority]) -> None:
+    """Keep how each of them answered; those never asked are left out."""
+    for each in authorities:
+        if each.asked_at is not None:
+            await tx.run(
+                """
+                INSERT INTO time_authority (url, asked_at, error, name) VALUES (:url, :asked_at, :error, :name)
+                ON CONFLICT (url) DO UPDATE SET asked_at = :asked_at, error = :error, name = :name
+                """,
+                url=each.url,
+                asked_at=each.asked_at,
+                error=each.error,
+                name=each.name,
+            )

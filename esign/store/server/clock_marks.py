@@ -1,0 +1,57 @@
+"""The one row that says which time was certain last, and whether the wall clock is believed at present."""
+
+from dataclasses import dataclass
+
+from esign.core.instant import Instant, Millis
+from esign.store.engine.database import Reader, Transaction
+from esign.system.clock import Doubt, Mark
+
+
+@dataclass(frozen=True, slots=True)
+class ClockRecord:
+    """What the server wrote last; `confirmed` is when an operator asked to believe the wall clock, by that clock."""
+
+    mark: Mark
+    doubt_since: Instant | None
+    doubt_ahead: Millis | None
+    confirmed: Instant | None
+
+
+async def find(reader: Reader) -> ClockRecord | None:
+    row = await reader.one("SELECT * FROM clock_mark WHERE id = 1")
+    if row is None:
+        return None
+    mark = Mark(row["at"], row["elapsed"], row["boot_id"])
+    return ClockRecord(mark, row["doubt_since"], row["doubt_ahead"], row["confirmed"])
+
+
+async def save(tx: Transaction, mark: Mark) -> None:
+    """Note a certain time; doubts and confirmations of before are over."""
+    await tx.run(
+        """
+        INSERT INTO clock_mark (id, at, elapsed, boot_id) VALUES (1, :at, :elapsed, :boot_id)
+        ON CONFLICT (id) DO UPDATE SET at = :at, elapsed = :elapsed, boot_id = :boot_id,
+            doubt_since = NULL, doubt_ahead = NULL, confirmed = NULL
+        """,
+        at=mark.at,
+        elapsed=mark.elapsed,
+        boot_id=mark.boot_id,
+    )
+
+
+async def save_doubt(tx: Transaction, doubt: Doubt) -> None:
+    """Note that the wall clock is not believed; the last certain time stays as it is."""
+    await tx.run(
+        "UPDATE clock_mark SET doubt_since = :since, doubt_ahead = :ahead WHERE id = 1",
+        since=doubt.since,
+        ahead=doubt.ahead,
+    )
+
+
+async def save_confirmed(tx: Transaction, wall: Instant) -> bool:
+    """Ask the server to believe its wall clock; False where it does so already."""
+    return bool(
+        await tx.run(
+            "UPDATE clock_mark SET confirmed = :wall WHERE id = 1 AND doubt_since IS NOT NULL", wall=wall
+        )
+    )

@@ -1,0 +1,89 @@
+"""What is known of the installation as a whole: a few values by name."""
+
+import hmac
+
+from esign.core.document.audit import spoken_for
+from esign.store.document import trails
+from esign.store.engine.database import Database, Reader, Transaction
+from esign.system.vault import Damaged, UnusableKey, Vault
+
+HEADS = "heads"  # there are audit trails from before their ends were vouched for
+KEY = "key"  # a mac that only the application key of this database makes
+
+
+async def find(reader: Reader, name: str) -> bytes | None:
+    """Return the value, None where there is none."""
+    row = await reader.one("SELECT value FROM installation WHERE name = :name", name=name)
+    return bytes(row["value"]) if row else None
+
+
+async def save(tx: Transaction, name: str, value: bytes) -> None:
+    await tx.run(
+        """
+        INSERT INTO installation (name, value) VALUES (:name, :value)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value
+        """,
+        name=name,
+        value=value,
+    )
+
+
+async def delete(tx: Transaction, name: str) -> None:
+    await tx.run("DELETE FROM installation WHERE name = :name", name=name)
+
+
+# ---------- the application key ----------
+
+PURPOSE = "installation"
+FOREIGN = (
+    "app.key is not the key that this database was written with: nothing was changed;"
+    " put the app.key back that belongs to this esign.db, or the esign.db that belongs to this app.key"
+)
+HEADS_ASKED = 20
+
+
+async def confirm_key(db: Database, vault: Vault) -> None:
+    """Raise UnusableKey unless the database was written with this application key; it remembers the key it was.
+
+    A database that does not remember one yet is judged by the newest macs and ciphertexts it has.
+    """
+    own = vault.mac(PURPOSE, b"esign")
+    known = await find(db, KEY)
+    if known is None:
+        if await is_foreign(db, vault):
+            raise UnusableKey(FOREIGN)
+        await db.write(lambda tx: save(tx, KEY, own))
+    elif not hmac.compare_digest(known, own):
+        raise UnusableKey(FOREIGN)
+
+
+async def is_foreign(db: Reader, vault: Vault) -> bool:
+    """Return whether there are proofs of a key, and this one made none of them."""
+    rows = await db.all(
+        """
+        SELECT h.document_id, h.seq, h.mac, h.late, a.hash FROM audit_head h
+        JOIN audit a ON a.document_id = h.document_id AND a.seq = h.seq
+        ORDER BY h.document_id DESC LIMIT :most
+        """,
+        most=HEADS_ASKED,
+    )
+    proofs = [
+        hmac.compare_digest(
+            row["mac"],
+            vault.mac(
+                trails.PURPOSE, spoken_for(row["document_id"], row["seq"], row["hash"], bool(row["late"]))
+            ),
+        )
+        for row in rows
+    ]
+    hooks = await db.all("SELECT id, secret FROM webhook ORDER BY id DESC LIMIT :most", most=HEADS_ASKED)
+    proofs += [opens(vault, row["secret"], row["id"]) for row in hooks]
+    return bool(proofs) and not any(proofs)
+
+
+def opens(vault: Vault, secret: bytes, webhook_id: str) -> bool:
+    try:
+        vault.decrypt("webhook", secret, webhook_id.encode())
+    except Damaged:
+        return False
+    return True

@@ -1,0 +1,70 @@
+"""Reads all that is stored, so that what is damaged is noted; for `esign check`."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Any
+
+from esign.store.document import blobs, documents, templates, trails
+from esign.store.engine.damage import Unreadable, load_readable
+from esign.store.engine.database import Database, Row
+from esign.store.people import accounts, members, users
+from esign.store.queue import deliveries, webhooks
+
+PAGE = 200
+
+# By table: what loads a row of it.
+LOADERS: dict[str, Callable[[Row], Any]] = {
+    "app_user": users.load,
+    "delivery": deliveries.load,
+    "member": members.load,
+    "organisation": accounts.load_organisation,
+    "template": templates.load,
+    "webhook": webhooks.load,
+}
+
+
+async def read_all(db: Database) -> int:
+    """Read every row and content; what cannot be read is in the damage log of the database. Return how many."""
+    count = 0
+    for table, load in LOADERS.items():
+        async for rows in pages(db, f"SELECT rowid AS place, * FROM {table}", table):
+            load_readable(db, table, rows, load)
+            count += len(rows)
+    async for rows in pages(db, "SELECT rowid AS place, id FROM organisation", "organisation"):
+        for row in rows:
+            count += len(await accounts.keys_of(db, str(row["id"])))
+    async for rows in pages(db, "SELECT rowid AS place, id FROM document", "document"):
+        for row in rows:
+            await read_document(db, row["id"])
+        count += len(rows)
+    async for rows in pages(db, "SELECT rowid AS place, sha256 FROM blob", "blob"):
+        for row in rows:
+            await read_blob(db, row["sha256"])
+        count += len(rows)
+    async for line in trails.walk(db):
+        count += 1
+        if line.entry is None:
+            db.damage.note("audit", f"{line.document_id} {line.seq}", "it cannot be read")
+    return count
+
+
+async def pages(db: Database, select: str, table: str) -> AsyncIterator[list[Row]]:
+    """Yield the rows of a table, some at a time, in the order in which they were written."""
+    place = -(2**62)
+    sql = f"{select} WHERE {table}.rowid > :place ORDER BY {table}.rowid LIMIT {PAGE}"
+    while rows := await db.all(sql, place=place):
+        yield rows
+        place = rows[-1]["place"]
+
+
+async def read_document(db: Database, document_id: object) -> None:
+    if not isinstance(document_id, str):
+        db.damage.note("document", document_id, "its id is no UTF-8")
+        return
+    with suppress(Unreadable):  # it is noted
+        await documents.get(db, document_id)
+
+
+async def read_blob(db: Database, sha256: object) -> None:
+    with suppress(blobs.Missing):  # it is noted
+        await blobs.get(db, str(sha256))

@@ -1,0 +1,1 @@
+"""What the program needs from the machine: time, randomness, keys, passwords, logs, memory, disk, names."""

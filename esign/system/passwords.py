@@ -1,0 +1,179 @@
+"""Passwords: hashed with argon2id (RFC 9106) beside the event loop, and refused where they are easy to guess."""
+
+import asyncio
+import os
+from base64 import b64encode
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any, NamedTuple, TypeVar
+
+from argon2 import PasswordHasher, Type
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from esign.core.errors import Problem
+from esign.core.network import network_of, wide_network_of
+from esign.core.people import password as rules
+
+AT_ONCE = 2
+LANE = 10  # that wait of one network
+WAITING = 200  # that wait in all, each of them some kilobytes; whoever comes after them is asked to come back
+GUESSABLE = 3  # of zxcvbn's 0 to 4: below it fewer than 10^8 guesses are enough
+
+TOO_EASY = (
+    "This password is easy to guess: many people use it, or one like it. "
+    "Take several words that do not belong together."
+)
+
+T = TypeVar("T")
+
+
+class Lane(NamedTuple):
+    """Who waits behind each other for hashes. Those who have shown who they are go before strangers."""
+
+    known: bool
+    name: str
+
+
+def lane_of_stranger(address: str | None) -> Lane:
+    """Return the lane of a network; of IPv6 it is the /48."""
+    address = address or ""
+    return Lane(False, wide_network_of(address) or network_of(address))
+
+
+def lane_of_known(name: str) -> Lane:
+    """Return the lane of a browser that the account knows, of who is signed in, or of who holds a mailed link."""
+    return Lane(True, name)
+
+
+class Passwords:
+    """Makes and compares hashes; each takes some 50 ms of a core and 19 MiB (OWASP's least)."""
+
+    def __init__(self) -> None:
+        self._hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
+        self._queue = FairQueue(AT_ONCE)
+        self._nobody = (
+            f"$argon2id$v=19$m=19456,t=2,p=1${noise(16)}${noise(32)}"  # as much work to compare as any
+        )
+
+    async def hash(self, text: str, lane: Lane) -> str:
+        return await self._work(lane, self._hasher.hash, rules.normal(text))
+
+    async def fits(self, stored: str | None, text: str, lane: Lane) -> bool:
+        """Whether it is the password; where there is none (`stored` None) the answer takes as long."""
+        against = stored or self._nobody
+        fits = await self._work(lane, self._compare, against, rules.normal(text))
+        return fits and stored is not None
+
+    async def complaint(self, text: str, about: Sequence[str], lane: Lane, *, with_totp: bool) -> str | None:
+        """What is wrong with a new password, as a sentence; `about` are words that others know of the person."""
+        chosen = rules.normal(text)
+        if wrong := rules.complaint(chosen, with_totp=with_totp):
+            return wrong
+        return TOO_EASY if await self._work(lane, is_guessable, chosen, about) else None
+
+    def _compare(self, stored: str, text: str) -> bool:
+        try:
+            return self._hasher.verify(stored, text)
+        except (VerificationError, InvalidHashError):
+            return False
+
+    async def _work(self, lane: Lane, work: Callable[..., T], *given: Any) -> T:
+        """Its answer, from a thread; raises `rate_limited` where too many wait."""
+        async with self._queue.place(lane):
+            return await asyncio.to_thread(work, *given)
+
+
+class FairQueue:
+    """A few places, given to lanes in turn, to those of the known before those of strangers.
+
+    Many who ask from one network wait for each other, not others for them; strangers from however many networks keep
+    nobody out who has shown who they are.
+    """
+
+    def __init__(self, places: int, lane: int = LANE, waiting: int = WAITING) -> None:
+        self._free = places
+        self._lane = lane
+        self._most = waiting
+        self._lanes: dict[Lane, deque[asyncio.Future[None]]] = {}
+
+    @asynccontextmanager
+    async def place(self, lane: Lane) -> AsyncIterator[None]:
+        """Wait for a place and leave it at the end.
+
+        Raises `rate_limited` where too many of the same lane wait, and when too many wait in all for the last of the
+        longest lane of strangers; only where no stranger waits, for the last of the known.
+        """
+        await self._enter(lane)
+        try:
+            yield
+        finally:
+            self._leave()
+
+    async def _enter(self, lane: Lane) -> None:
+        if self._free:
+            self._free -= 1
+            return
+        self._make_room(lane)
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._lanes.setdefault(lane, deque()).append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self._leave()  # its turn had come
+            else:
+                self._drop(lane, turn)
+            raise
+
+    def _make_room(self, lane: Lane) -> None:
+        """Raise where this lane is full; where all together are, the longest one gives up its last."""
+        own = len(self._lanes.get(lane, ()))
+        if own >= self._lane:
+            raise too_many()
+        if sum(map(len, self._lanes.values())) < self._most:
+            return
+        longest = max(self._lanes, key=lambda each: (not each.known, len(self._lanes[each])))
+        if longest.known > lane.known or (
+            longest.known == lane.known and len(self._lanes[longest]) <= own + 1
+        ):
+            raise too_many()
+        turn = self._lanes[longest].pop()
+        if not self._lanes[longest]:
+            del self._lanes[longest]
+        if not turn.done():
+            turn.set_exception(too_many())
+
+    def _drop(self, lane: Lane, turn: asyncio.Future[None]) -> None:
+        with suppress(KeyError, ValueError):
+            self._lanes[lane].remove(turn)
+            if not self._lanes[lane]:
+                del self._lanes[lane]
+
+    def _leave(self) -> None:
+        """Give the place to the first of the lane whose turn it is; that lane comes last then."""
+        while self._lanes:
+            lane = next((each for each in self._lanes if each.known), next(iter(self._lanes)))
+            waiting = self._lanes.pop(lane)
+            turn = waiting.popleft()
+            if waiting:
+                self._lanes[lane] = waiting
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+
+def noise(size: int) -> str:
+    """Random bytes as argon2 writes them."""
+    return b64encode(os.urandom(size)).rstrip(b"=").decode()
+
+
+def too_many() -> Problem:
+    return Problem("rate_limited", "Many people sign in at this moment; try again.", retry_after=5)
+
+
+def is_guessable(chosen: str, about: Sequence[str]) -> bool:
+    from zxcvbn import zxcvbn  # megabytes of words, which a server that changes no password spares
+
+    return bool(zxcvbn(chosen[: rules.JUDGED], user_inputs=list(about))["score"] < GUESSABLE)

@@ -1,0 +1,1 @@
+"""HTTP below any page or endpoint: connections, guards, bodies, answers, rate limits."""

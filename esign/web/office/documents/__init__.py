@@ -1,0 +1,1 @@
+"""The list of documents, and what is done to several of them."""

@@ -1,0 +1,115 @@
+"""The list of documents: tabs, search, filters, pages to turn, and a next step for each."""
+
+from datetime import date
+from typing import Any
+
+from starlette.responses import Response
+
+from esign.actions.document import listing
+from esign.actions.document.listing import Page, Turn
+from esign.core.document.document import Status
+from esign.core.errors import Problem
+from esign.core.people.user import Act, may
+from esign.store.document import templates
+from esign.store.document.counts import Counts
+from esign.web.api.paging import cursor_of, place_of
+from esign.web.office.document.rows import MOST_PIPS, row_of
+from esign.web.office.documents import filters
+from esign.web.office.documents.filters import DAYS, SORTS, VIEWS, Asked
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.door import address
+from esign.web.office.frame.words import Times
+
+PER_PAGE = 25
+TEMPLATES = 100
+
+
+async def show(call: Call) -> Response:
+    """The page of the list that the address asks for; one whose place in it is not to be had begins anew."""
+    organisation = call.signed.organisation
+    asked = filters.read(call.request.query_params, organisation.time_zone)
+    try:
+        turn = turn_of(call, asked)
+    except Problem:
+        return call.go(asked.link())
+    counts = await listing.count(call.runtime, call.owner)
+    page = Page((), None, None)
+    if not asked.wrong:
+        page = await listing.find_page(call.runtime, call.owner, PER_PAGE, turn, asked.listing)
+    call.wrong = asked.wrong
+    made = await templates.titles(call.runtime.db, organisation.id, call.owner.mode, TEMPLATES)
+    allowed = [act for act in Act if may(call.signed.member.role, act)]
+    times = Times(organisation.time_zone, call.runtime.clock.now())
+    return call.page(
+        "documents",
+        asked=asked,
+        given=asked.given,
+        tabs=[tab(name, asked, counts) for name in VIEWS],
+        total=counts.all,
+        rows=[row_of(document, organisation, allowed, times) for document in page.documents],
+        turned=turn is not None,
+        previous=turned(call, asked, page.previous),
+        next=turned(call, asked, page.next),
+        sorts=SORTS,
+        templates=made,
+        chips=chips(asked, dict(made)),
+        most_pips=MOST_PIPS,
+        back=address(call.request),
+    )
+
+
+def tab(name: str, asked: Asked, counts: Counts) -> dict[str, Any]:
+    """A tab keeps the search; its number is that of all it has, search or not."""
+    view = VIEWS[name]
+    number = sum(counts.of[status] for status in view.statuses or Status)
+    return {
+        "name": view.name,
+        "link": asked.link(view=name),
+        "number": counts.attention if view.attention else number,
+        "hot": view.attention and counts.attention > 0,
+        "here": name == asked.view,
+    }
+
+
+def turn_of(call: Call, asked: Asked) -> Turn | None:
+    """Raises `invalid_cursor` for a place of another list."""
+    given = call.request.query_params
+    for name in ("after", "before"):
+        if name in given:
+            place = place_of(call.runtime.vault, given[name], bound(call, asked))
+            assert place is not None
+            return Turn(place, back=name == "before")
+    return None
+
+
+def turned(call: Call, asked: Asked, turn: Turn | None) -> str | None:
+    """The address of the page that is turned to."""
+    if turn is None:
+        return None
+    cursor = cursor_of(call.runtime.vault, turn.place, bound(call, asked))
+    return asked.link(**{"before" if turn.back else "after": cursor})
+
+
+def bound(call: Call, asked: Asked) -> str:
+    """What a place in the list belongs to."""
+    return f"office:{call.owner}:{asked.bound}"
+
+
+WORDS = {"recipientEmail": "Recipient {}", "externalId": "Reference {}", "templateId": "From {}"}
+
+
+def chips(asked: Asked, titles: dict[str, str]) -> list[tuple[str, str]]:
+    """What narrows the list, in words, and the address without it."""
+    return [
+        (chip(name, text, titles), asked.link(**{name: None}))
+        for name, text in asked.filters.items()
+        if name not in asked.wrong
+    ]
+
+
+def chip(name: str, text: str, titles: dict[str, str]) -> str:
+    if name not in DAYS:
+        return WORDS[name].format(titles.get(text, "another template") if name == "templateId" else text)
+    which, when = ("From", "from") if name.endswith("From") else ("To", "until")
+    day = date.fromisoformat(text)
+    return f"{name.removesuffix(which).capitalize()} {when} {day.day} {day:%b %Y}"

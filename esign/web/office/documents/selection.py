@@ -1,0 +1,229 @@
+"""What is done to the documents that were ticked in the list: asked first, then done to each, and told."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from esign.actions.document import files, packing, several
+from esign.actions.document.several import Deed, Doing, Result
+from esign.core.errors import Problem
+from esign.core.instant import to_datetime
+from esign.web import downloads
+from esign.web.api.document_requests import CancelDocument, RemindRecipients
+from esign.web.office.document import possible
+from esign.web.office.document.forms import taken, times_of
+from esign.web.office.frame.call import Call, local
+from esign.web.office.frame.words import size
+from esign.web.office.sign_in.entrance import HOME
+from esign.web.pages import saved
+
+MOST = 100
+NOTHING = "No document was ticked."
+BUSY = "Other archives are being downloaded just now. Wait until one of them is complete."
+LARGE = "These files are more than 1 GB together. Please choose fewer."
+NOT_THEN = "It did not work then. Try it again."
+NAMELESS, GONE = "A document", "It is not there any more."
+
+
+def ids_of(call: Call) -> list[str]:
+    """The documents that were ticked, each once: from the address, or from the form that names them all."""
+    query = call.request.query_params
+    given = call.form.get("ids", "").split() or query.getlist("id")
+    return list(dict.fromkeys(given))[:MOST]
+
+
+def back_of(call: Call) -> str:
+    """The page of the list that one came from."""
+    given = call.form.get("back") or call.request.query_params.get("back", "")
+    return local(given) or HOME
+
+
+def refusals(call: Call, results: Sequence[Result]) -> list[tuple[str, str]]:
+    """(title, why) of what was not or would not be done."""
+    organisation, times = call.signed.organisation, times_of(call)
+    return [
+        (one.document.title, possible.said(one.problem, times, one.document, organisation))
+        if one.document
+        else (NAMELESS, GONE)
+        for one in results
+        if one.problem is not None
+    ]
+
+
+# ---------- asking ----------
+
+
+async def ask(call: Call, deed: Deed) -> Response:
+    """The question, for how many of them, and why not for the rest."""
+    ids = ids_of(call)
+    if not ids:
+        return call.go(back_of(call))
+    weighed = [await weigh(call, deed, id) for id in ids]
+    return call.page(
+        f"selection_{deed}",
+        back=back_of(call),
+        fit=[one.document for one in weighed if one.document and one.problem is None],
+        unfit=refusals(call, weighed),
+    )
+
+
+async def weigh(call: Call, deed: Deed, id: str) -> Result:
+    """What would come of it now."""
+    found = await several.find(call.runtime, call.owner, id)
+    if found.document is None:
+        return found
+    organisation, now = call.signed.organisation, call.runtime.clock.now()
+    return replace(found, problem=possible.refused(deed, found.document, organisation, now))
+
+
+async def ask_remind(call: Call) -> Response:
+    return await ask(call, Deed.REMIND)
+
+
+async def ask_cancel(call: Call) -> Response:
+    return await ask(call, Deed.CANCEL)
+
+
+async def ask_delete(call: Call) -> Response:
+    return await ask(call, Deed.DELETE)
+
+
+async def ask_download(call: Call) -> Response:
+    """How many files there are, of which kind and of what size."""
+    ids = ids_of(call)
+    if not ids:
+        return call.go(back_of(call))
+    found = await packing.describe(call.runtime, call.owner, ids)
+    octets = sum(file.size for file in found)
+    return call.page(
+        "selection_download",
+        back=back_of(call),
+        fit=[file.document for file in found],
+        unfit=[(NAMELESS, GONE)] * (len(ids) - len(found)),
+        sealed=sum(file.variant == "sealed" for file in found),
+        weight=size(octets),
+        large=LARGE if octets > packing.MOST_BYTES else None,
+    )
+
+
+# ---------- doing ----------
+
+
+async def do(call: Call, deed: Deed, words: str | None = None, *, notify: bool = True) -> Response:
+    """Back to the list when all of it is done, else a page that says what was not and why."""
+    ids = ids_of(call)
+    if not ids:
+        raise Problem("invalid_request", NOTHING)
+    doing = Doing(deed, call.owner, call.actor, call.origin, words, notify)
+    results = await several.do(call.runtime, doing, ids)
+    done = [one for one in results if one.document and one.problem is None]
+    if len(done) == len(results):
+        return call.go(back_of(call), f"documents-{deed}", len(done))
+    told = [("deed", deed.value), ("of", str(len(results))), ("back", back_of(call))]
+    told += [("done", one.id) for one in done if deed is not Deed.DELETE]
+    told += [("not", f"{one.id}.{one.problem.code}") for one in results if one.problem]
+    return call.go(f"/selection/done?{urlencode(told)}")
+
+
+async def show_done(call: Call) -> Response:
+    """What was done and what was not; why not is said as it stands now, as the page may be read again later."""
+    query = call.request.query_params
+    deed = {deed.value: deed for deed in Deed}.get(query.get("deed", ""))
+    of, refused = query.get("of", ""), [one.partition(".") for one in query.getlist("not")[:MOST]]
+    if (
+        deed is None
+        or not refused
+        or not (of.isascii() and of.isdecimal() and len(refused) <= int(of) <= MOST)
+    ):
+        return call.go(back_of(call))
+    results = [await recalled(call, deed, id, code) for id, _, code in refused]
+    done = [await several.find(call.runtime, call.owner, id) for id in query.getlist("done")[:MOST]]
+    return call.page(
+        "selection_done",
+        deed=deed.value,
+        back=back_of(call),
+        of=int(of),
+        number=int(of) - len(refused),
+        fit=[one.document for one in done if one.document],
+        unfit=refusals(call, results),
+    )
+
+
+async def recalled(call: Call, deed: Deed, id: str, code: str) -> Result:
+    """Why it is not done: as it stands now, else as it was said then."""
+    found = await weigh(call, deed, id)
+    known = Problem(code) if code in possible.SENTENCES else Problem("unavailable", NOT_THEN)
+    return replace(found, problem=found.problem or known)
+
+
+async def remind(call: Call) -> Response:
+    given = taken(RemindRecipients, {"message": call.form.get("message", "")})
+    return await do(call, Deed.REMIND, given.message or None)
+
+
+async def cancel(call: Call) -> Response:
+    notify = "notify" in call.form
+    given = taken(CancelDocument, {"reason": call.form.get("reason", ""), "notify": notify})
+    return await do(call, Deed.CANCEL, given.reason or None, notify=given.notify)
+
+
+async def delete(call: Call) -> Response:
+    return await do(call, Deed.DELETE)
+
+
+async def seal(call: Call) -> Response:
+    return await do(call, Deed.SEAL)
+
+
+async def download(call: Call) -> Response:
+    """One file as it is, several as a ZIP that is made while it is sent."""
+    found = await packing.describe(call.runtime, call.owner, ids_of(call))
+    if not found:
+        raise Problem("not_found", GONE)
+    if sum(file.size for file in found) > packing.MOST_BYTES:
+        raise Problem("invalid_request", LARGE)
+    if len(found) == 1:
+        content = await files.read(call.runtime, found[0], call.actor, call.origin)
+        return downloads.answer(found[0], content)
+    zone = call.signed.organisation.time_zone
+    today = to_datetime(call.runtime.clock.now()).astimezone(ZoneInfo(zone))
+    async with await placed(call) as held:
+        await packing.log_export(call.runtime, call.owner, found, call.caller)
+        place = held.pop_all()
+    pieces = packing.pack(call.runtime, found, zone, call.actor, call.origin)
+    return Archive(place, pieces, headers=saved(name(today)), media_type="application/zip")
+
+
+async def placed(call: Call) -> AsyncExitStack:
+    """A place among the archives that are made; raises `rate_limited` where somebody has two under way."""
+    async with AsyncExitStack() as stack:
+        place = await stack.enter_async_context(call.packing.place(call.signed.user.id))
+        try:
+            await place.take()
+        except Problem as problem:
+            raise Problem(problem.code, BUSY, retry_after=problem.retry_after) from None
+        return stack.pop_all()
+
+
+class Archive(StreamingResponse):
+    """Leaves its place as soon as it is sent, or whoever takes it has gone."""
+
+    def __init__(self, place: AsyncExitStack, pieces: AsyncIterator[bytes], **more: Any) -> None:
+        super().__init__(pieces, **more)
+        self._place = place
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._place:
+            await super().__call__(scope, receive, send)
+
+
+def name(today: datetime) -> str:
+    """`documents 2026-11-22.zip`."""
+    return f"documents {today:%Y-%m-%d}.zip"

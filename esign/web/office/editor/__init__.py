@@ -1,0 +1,1 @@
+"""The field editor, shared by drafts and templates."""

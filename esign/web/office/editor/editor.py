@@ -1,0 +1,107 @@
+"""What the field editor needs to know, whoever's fields it places: those of recipients or those of roles."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Protocol
+
+from esign.core.document.document import ACTING, Field, FieldType, File, Role
+from esign.core.document.placement import SIZES
+from esign.web.api.field_replies import present
+
+# The name of each type, and the key that takes it.
+TYPES = {
+    FieldType.SIGNATURE: ("Signature", "S"),
+    FieldType.INITIALS: ("Initials", "I"),
+    FieldType.DATE: ("Date", "D"),
+    FieldType.NAME: ("Name", "N"),
+    FieldType.EMAIL: ("Email", "E"),
+    FieldType.TEXT: ("Text", "T"),
+    FieldType.NUMBER: ("Number", "U"),
+    FieldType.CHECKBOX: ("Tick box", "C"),
+    FieldType.RADIO: ("Choice", "R"),
+    FieldType.DROPDOWN: ("List", "L"),
+}
+PALETTE = [
+    {"type": kind.value, "name": name, "key": key, "width": SIZES[kind][0], "height": SIZES[kind][1]}
+    for kind, (name, key) in TYPES.items()
+]
+
+
+COLOURS = 8  # `--r1` to `--r8` of the style sheets
+
+
+class Holder(Protocol):
+    """Somebody with fields: a recipient, or a role of a template."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def role(self) -> Role: ...
+    @property
+    def fields(self) -> tuple[Field, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A page to place fields on; `image` is the address of its picture."""
+
+    number: int
+    width: float
+    height: float
+    image: str
+
+
+def people(holders: Iterable[Holder]) -> list[dict[str, Any]]:
+    """All of them in their order; whoever may hold fields has a number, which gives their colour."""
+    numbers = count(1)
+    return [
+        {
+            "id": holder.id,
+            "name": holder.name,
+            "role": holder.role.value,
+            "number": next(numbers) if holder.role in ACTING else None,
+        }
+        for holder in holders
+    ]
+
+
+def colours(holders: Iterable[Holder]) -> dict[str, int]:
+    """By the id of whoever may hold fields: on every page the one that their fields have in the editor, from 1 on."""
+    return {one["id"]: (one["number"] - 1) % COLOURS + 1 for one in people(holders) if one["number"]}
+
+
+def placed(holders: Iterable[Holder]) -> list[dict[str, Any]]:
+    """Their fields as requests write them, each with the id of its `holder`."""
+    return [
+        {"holder": holder.id}
+        | {n: v for n, v in present(field).model_dump(by_alias=True).items() if n not in ("id", "filledAt")}
+        for holder in holders
+        for field in holder.fields
+    ]
+
+
+def state(holders: Sequence[Holder], revision: int, most: int) -> dict[str, Any]:
+    """What is stored now; `most` fields may be placed."""
+    return {"revision": revision, "most": most, "people": people(holders), "fields": placed(holders)}
+
+
+def sheets(file: File, at: str) -> list[Sheet]:
+    """Their pictures lie below the address `at`; the hash of one makes it another when the file is."""
+    return [
+        Sheet(number, page.width, page.height, f"{at}/sheets/{number}.webp?{image[:16]}")
+        for number, (page, image) in enumerate(zip(file.pages, file.images, strict=True), 1)
+    ]
+
+
+def listed(holders: Iterable[Holder]) -> list[dict[str, Any]]:
+    """All fields in the order in which one reads, for those who have no script."""
+    found = [
+        {"page": field.page, "y": field.y, "x": field.x, "who": holder.name, "label": field.label}
+        | {"type": TYPES[field.type][0], "required": field.required}
+        for holder in holders
+        for field in holder.fields
+    ]
+    return sorted(found, key=lambda one: (one["page"], one["y"], one["x"]))

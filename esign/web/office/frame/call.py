@@ -1,0 +1,188 @@
+"""One request for a page of the office, as its handler sees it."""
+
+import base64
+import hmac
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from esign.actions.mail.relay import Outage
+from esign.actions.people import known_browsers
+from esign.actions.people.known_browsers import Browser
+from esign.actions.people.sessions import Signed
+from esign.core.actor import Actor, Mode, Origin, Owner
+from esign.core.people.caller import Caller
+from esign.core.people.user import Act, Session, may
+from esign.runtime import Runtime
+from esign.system.entropy import new_token
+from esign.web.http.body import Incoming
+from esign.web.http.multipart import SentFile
+from esign.web.http.ratelimit import Uploads
+from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
+from esign.web.office.frame.words import COUNTED, DONE, Times, said
+from esign.web.office.session import cookies
+from esign.web.office.session.tries import Tries
+from esign.web.pages import Pages
+from esign.web.signing.page import initials
+
+CSRF, PLACE = "csrf", "place"
+SECRETS = ("password", "passphrase", "current", "code", "accessCode")
+PURPOSE = "session-csrf"
+MASK, MAC_BYTES = 16, 32
+REFERRER = "same-origin"  # with less, browsers call the origin of a form that is sent "null"
+
+
+@dataclass(slots=True)
+class Call:
+    """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one, and `browser` the
+    token by which the browser of a complete sign-in is known from now on.
+
+    `incoming` is a body that brings files; `attention`: how many documents need some; `outage`: why no mail
+    leaves; `places`: the pages that there
+    are; `packing`: the places of archives that are under way.
+    """
+
+    request: Request
+    runtime: Runtime
+    pages: Pages
+    tries: Tries
+    session: Session | None = None
+    person: Signed | None = None
+    form: dict[str, str] = field(default_factory=dict)
+    files: tuple[SentFile, ...] = ()
+    incoming: Incoming | None = None
+    wrong: Mapping[str, str] = field(default_factory=dict)
+    cookie: str | None = None
+    browser: str | None = None
+    attention: int = 0
+    outage: Outage | None = None
+    places: frozenset[str] = frozenset()
+    packing: Uploads = field(default_factory=Uploads)
+
+    @property
+    def signed(self) -> Signed:
+        assert self.person is not None, "the door lets nobody else through"
+        return self.person
+
+    @property
+    def owner(self) -> Owner:
+        """Whose documents the session is at."""
+        return Owner(self.signed.organisation.id, self.signed.session.mode)
+
+    @property
+    def place(self) -> str:
+        """Where the session is, as the forms of a page say it."""
+        return f"{self.owner.organisation_id}.{self.owner.mode}"
+
+    @property
+    def actor(self) -> Actor:
+        """The person, as the audit trail names them."""
+        signed = self.signed
+        return Actor("member", signed.member.id, signed.user.name, signed.user.email)
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the script of a page asks, which goes on from the answer itself."""
+        return self.request.headers.get("accept") == "application/json"
+
+    @property
+    def path(self) -> Mapping[str, str]:
+        """The parameters in the address."""
+        return self.request.path_params
+
+    async def recognise(self, email: str) -> Browser:
+        """Return this browser, as the account of that address knows it."""
+        cookie = cookies.find_browser(self.request, self.runtime.config)
+        return await known_browsers.recognise(self.runtime, cookie, email)
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks, and from where, as the administrative audit log names them."""
+        return Caller(self.actor, self.origin)
+
+    @property
+    def origin(self) -> Origin:
+        found: Origin = self.request.scope["esign.origin"]
+        return found
+
+    def page(self, template: str, /, **shown: Any) -> HTMLResponse:
+        """A page with its frame: whose it is, what was typed, what was wrong with it, what was just done."""
+        person = self.person
+        base = self.runtime.config.server.base_url
+        frame = {
+            "person": person,
+            "may": {act.value for act in Act if person and may(person.member.role, act)},
+            "test": person is not None and person.session.mode is Mode.TEST,
+            "clock_in_doubt": person is not None
+            and may(person.member.role, Act.OWN)
+            and self.runtime.clock.doubt is not None,
+            "test_only": self.runtime.config.server.environment == "test",
+            "csrf": mac(self.runtime, self.session) if self.session else None,
+            "stands": self.place if person else None,
+            "given": {name: text for name, text in self.form.items() if not name.startswith(SECRETS)},
+            "wrong": self.wrong,
+            "first_wrong": next(iter(self.wrong), None),
+            "done": said(self.request.query_params, mails=self.outage is None),
+            "outage": self.outage,
+            "here": self.request.url.path,
+            "places": self.places,
+            "attention": self.attention,
+            "form_name": new_token(),
+            "base_url": base,
+            "initials": initials,
+            "full": person is not None and self.runtime.room.is_short(),
+            "damaged": len(self.runtime.db.damage.entries()) if person else 0,
+            "elsewhere": person.elsewhere if person else (),
+            "times": Times(person.organisation.time_zone if person else "UTC", self.runtime.clock.now()),
+        }
+        made = self.pages.page(f"office/{template}.html", frame | shown)
+        made.headers["Referrer-Policy"] = REFERRER
+        return made
+
+    def go(self, path: str, done: str | None = None, number: int | None = None) -> Response:
+        """On to another page, with a sentence of `DONE` on it, or one of `COUNTED` about so many."""
+        assert done is None or done in (DONE if number is None else COUNTED)
+        told = {"done": done, "number": number} if number is not None else {"done": done}
+        there = f"{path}{'&' if '?' in path else '?'}{urlencode(told)}" if done else path
+        headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY}
+        return RedirectResponse(there, 303, headers)
+
+
+def mac(runtime: Runtime, session: Session) -> str:
+    """What a form of this session carries; it reads otherwise each time."""
+    mask = os.urandom(MASK)
+    return base64.urlsafe_b64encode(mask + signed_with(runtime, session, mask)).decode()
+
+
+def is_own(runtime: Runtime, session: Session, given: str) -> bool:
+    """Whether it was made for this session."""
+    try:
+        raw = base64.urlsafe_b64decode(given.encode("ascii"))
+    except ValueError:
+        return False
+    return hmac.compare_digest(raw[MASK:], signed_with(runtime, session, raw[:MASK]))
+
+
+def may_be_mac(given: str) -> bool:
+    """Whether it reads like one of any session, of today or of before."""
+    try:
+        return len(base64.urlsafe_b64decode(given.encode("ascii"))) == MASK + MAC_BYTES
+    except ValueError:
+        return False
+
+
+def signed_with(runtime: Runtime, session: Session, mask: bytes) -> bytes:
+    return runtime.vault.mac(PURPOSE, session.id.encode() + mask)
+
+
+def local(text: str) -> str | None:
+    """An address of ours to go on to; None for whatever a browser could take for another site's."""
+    plain = text.isascii() and text.isprintable() and " " not in text and "\\" not in text
+    return (
+        text if plain and text.startswith("/") and not text.startswith("//") and len(text) <= 2000 else None
+    )

@@ -1,0 +1,1 @@
+"""The pages for those who run the server: address, mail, seal, clock."""

@@ -1,0 +1,49 @@
+"""Every mail of the organisation: to whom, what it says, and what the mail server said to it."""
+
+from starlette.responses import Response
+
+from esign.actions.mail import posted, relay
+from esign.actions.mail.copies import HIDDEN
+from esign.core.errors import Problem
+from esign.core.instant import DAY
+from esign.store.queue.outbox import KEPT
+from esign.web.office.frame import paging
+from esign.web.office.frame.call import Call
+
+PER_PAGE = 50
+UNDELIVERED = "undelivered"
+
+
+async def show(call: Call) -> Response:
+    undelivered = call.request.query_params.get("show") == UNDELIVERED
+    filters = f"outbox:{call.owner}:{undelivered}"
+    found, more = await posted.find_page(
+        call.runtime, call.owner, PER_PAGE, paging.after(call, filters), undelivered
+    )
+    stop = await relay.find_stop(call.runtime, call.owner.organisation_id)
+    return call.page(
+        "outbox",
+        stopped=relay.name_cause(stop) if stop else None,
+        probe_at=stop.probe_at if stop else None,
+        mails=found,
+        undelivered=undelivered,
+        more=paging.link_to(call, more, filters, **({"show": UNDELIVERED} if undelivered else {})),
+        first=paging.AFTER not in call.request.query_params,
+        kept=KEPT // DAY,
+        embedded=call.runtime.config.mail.host is None,
+    )
+
+
+async def retry(call: Call) -> Response:
+    """Ask the mail server now, not in a minute."""
+    await relay.resume(call.runtime)
+    return call.go("/settings/outbox", "mail-tried")
+
+
+async def show_one(call: Call) -> Response:
+    """One mail with its text, in which everything is hidden that lets anybody act as its reader."""
+    wanted = call.path["id"]
+    if not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 19):
+        raise Problem("not_found")
+    mail = await posted.get(call.runtime, call.owner, int(wanted))
+    return call.page("mail", mail=mail, hidden=HIDDEN)

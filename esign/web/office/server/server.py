@@ -1,0 +1,81 @@
+"""What an owner looks at before the first document is sent: address, mail and seal, each with a check."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.responses import Response
+
+from esign.actions.sealing import levels
+from esign.actions.server import checks, timekeeping
+from esign.mail.message import Mailbox
+from esign.web.office.frame.call import Call
+from esign.web.office.server.seal import hand
+
+STEPS = (
+    ("/server/address", "Address", "Where links lead"),
+    ("/server/mail", "Email", "How invitations are sent"),
+    ("/server/seal", "Seal", "What closes documents"),
+)
+
+
+def shown(call: Call, template: str, **more: Any) -> Response:
+    time = levels.state(call.runtime)
+    return call.page(template, steps=STEPS, loopback=call.runtime.config.is_loopback, time=time, **more)
+
+
+async def show_address(call: Call) -> Response:
+    return shown(call, "server_address", opened=None)
+
+
+async def check_address(call: Call) -> Response:
+    """The browser says where it found this page, which is what its address is worth."""
+    scheme = urlsplit(call.runtime.config.server.base_url).scheme
+    opened = call.request.headers.get("origin") or f"{scheme}://{call.request.headers['host']}"
+    return shown(call, "server_address", opened=opened)
+
+
+async def show_clock(call: Call) -> Response:
+    clock = call.runtime.clock
+    doubt = clock.doubt
+    return shown(
+        call,
+        "server_clock",
+        doubt=doubt,
+        hand=await timekeeping.is_in_hand(call.runtime.db, call.signed.organisation),
+        jump=timekeeping.jump(doubt) if doubt else "",
+        now=clock.now(),
+        wall=clock.wall(),
+    )
+
+
+async def confirm_clock(call: Call) -> Response:
+    """Believe the clock of the machine; where it is in no doubt any more, nothing is to be done."""
+    await timekeeping.confirm(call.runtime, call.signed.organisation, call.caller)
+    return call.go("/server/clock", "clock")
+
+
+async def show_mail(call: Call) -> Response:
+    return shown(call, "server_mail", mail=call.runtime.config.mail, found=None)
+
+
+async def send_mail(call: Call) -> Response:
+    user = call.signed.user
+    call.tries.count("test mail", user.id, call.origin.ip)
+    found = await checks.send_mail(call.runtime, call.signed.organisation, Mailbox(user.email, user.name))
+    return shown(call, "server_mail", mail=call.runtime.config.mail, found=found)
+
+
+async def show_seal(call: Call) -> Response:
+    return await seal_step(call, None)
+
+
+async def try_seal(call: Call) -> Response:
+    call.tries.count("test seal", call.signed.user.id, call.origin.ip)
+    found = await checks.try_seal(call.runtime, call.signed.organisation)
+    return await seal_step(call, found)
+
+
+async def seal_step(call: Call, found: checks.Found | None) -> Response:
+    told = [notice.sentence for notice in call.runtime.keyring.authority.notices]
+    state = checks.seal_state(call.runtime)
+    return shown(call, "server_seal", seal=state, found=found, notices=told, hand=await hand(call))

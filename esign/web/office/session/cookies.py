@@ -1,0 +1,53 @@
+"""The two cookies of the office: the session of a browser, and the token by which the browser itself is known.
+
+The token opens nothing. Over https both names begin with `__Host-` (see `web.signing.cookies`).
+"""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from esign.config import Config
+from esign.core.instant import SECOND
+from esign.core.people.user import ABSOLUTE
+from esign.store.people.known_browsers import REMEMBERED
+from esign.web.signing.cookies import is_secure, name
+
+PLAIN, BROWSER = "esign", "esign-browser"
+
+
+def find(request: Request, config: Config) -> str | None:
+    return request.cookies.get(name(config, PLAIN))
+
+
+def give(answer: Response, config: Config, token: str) -> None:
+    answer.set_cookie(
+        name(config, PLAIN),
+        token,
+        max_age=ABSOLUTE // SECOND,
+        path="/",
+        secure=is_secure(config),
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def find_browser(request: Request, config: Config) -> str | None:
+    return request.cookies.get(name(config, BROWSER))
+
+
+def give_browser(answer: Response, config: Config, token: str) -> None:
+    answer.set_cookie(
+        name(config, BROWSER),
+        token,
+        max_age=REMEMBERED // SECOND,
+        path="/",
+        secure=is_secure(config),
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def take(answer: Response, config: Config) -> None:
+    answer.delete_cookie(
+        name(config, PLAIN), path="/", secure=is_secure(config), httponly=True, samesite="lax"
+    )

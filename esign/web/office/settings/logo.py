@@ -1,0 +1,39 @@
+"""The logo of the organisation: put in place of its initials, or taken away again."""
+
+from starlette.responses import Response
+
+from esign.actions.people import logo as actions
+from esign.core.errors import Problem
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import Wrong
+from esign.web.office.settings.settings import ORGANISATION
+from esign.web.signing.page import logo_of
+
+NOTHING = "No file was chosen."
+
+
+async def show(call: Call) -> Response:
+    return call.page("logo", logo=logo_of(call.signed.organisation))
+
+
+async def put(call: Call) -> Response:
+    if len(call.files) != 1:
+        raise Wrong({"file": NOTHING})
+    try:
+        await actions.put(call.runtime, call.owner, call.files[0].content, caller=call.caller)
+    except Problem as problem:
+        if problem.status != 400:
+            raise
+        raise Wrong({"file": problem.message}) from None
+    return call.go(ORGANISATION, "logo")
+
+
+async def ask(call: Call) -> Response:
+    """The question; on to the page where there is nothing to remove."""
+    logo = logo_of(call.signed.organisation)
+    return call.page("logo_remove", logo=logo) if logo else call.go(ORGANISATION)
+
+
+async def remove(call: Call) -> Response:
+    await actions.remove(call.runtime, call.owner, caller=call.caller)
+    return call.go(ORGANISATION, "logo-removed")

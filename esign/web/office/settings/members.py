@@ -1,0 +1,140 @@
+"""The members of the organisation, for those who look after them."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from esign.actions.people import members
+from esign.core.errors import Problem
+from esign.core.people.member import Member, MemberRole, MemberStatus
+from esign.core.people.user import LASTS, Errand, User
+from esign.store.people import users
+from esign.store.people.members import get_own
+from esign.web.api.members import InviteMember
+from esign.web.office.frame import once, paging
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import Wrong, checked
+
+HERE = "/members"
+PER_PAGE = 50
+REVOKE = "revoke"  # the box on the question: the tokens of who is removed are revoked too
+ROLES = {
+    MemberRole.OWNER: "Owner",
+    MemberRole.ADMIN: "Administrator",
+    MemberRole.MEMBER: "Member",
+    MemberRole.VIEWER: "Viewer",
+}
+
+
+async def show(call: Call) -> Response:
+    filters = f"members:{call.owner}"
+    found, more = await members.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
+    people = await users.get_many(call.runtime.db, [one.user_id for one in found if one.user_id])
+    invited = [one for one in found if one.status is MemberStatus.INVITED]
+    mailed = await members.find_mailed(call.runtime, invited)
+    return call.page(
+        "members",
+        rows=[
+            {**row(call, one, people.get(one.user_id or "")), "mailed": mailed.get(one.id)} for one in found
+        ],
+        more=paging.link_to(call, more, filters, HERE),
+        first=paging.AFTER not in call.request.query_params,
+        roles=offered(call),
+        titles=ROLES,
+    )
+
+
+def row(call: Call, member: Member, person: User | None) -> dict[str, Any]:
+    """A member with how they sign in, and what whoever looks may do about them."""
+    signed = call.signed
+    touchable = member.id != signed.member.id and (
+        signed.member.role is MemberRole.OWNER or member.role is not MemberRole.OWNER
+    )
+    return {
+        "member": member,
+        "me": member.id == signed.member.id,
+        "invited": member.status is MemberStatus.INVITED,
+        "seen": person.seen_at if person else None,
+        "disabled": person is not None and person.disabled_at is not None,
+        "two_factors": person is not None and person.totp is not None,
+        "roles": [role for role in offered(call) if role is not member.role] if touchable else [],
+        "touchable": touchable,
+    }
+
+
+def offered(call: Call) -> list[MemberRole]:
+    """The roles that whoever looks may give, the usual one first."""
+    roles = [MemberRole.MEMBER, MemberRole.ADMIN, MemberRole.VIEWER]
+    return [*roles, MemberRole.OWNER] if call.signed.member.role is MemberRole.OWNER else roles
+
+
+async def invite(call: Call) -> Response:
+    given = checked(InviteMember, call.form)
+    about, role = given.model_dump(mode="json"), MemberRole(given.role)
+
+    async def create(keep: once.Keep) -> Member:
+        return await members.invite(
+            call.runtime, call.owner, given.email, given.name, role, keep, caller=call.caller
+        )
+
+    try:
+        await once.make(call, once.name_for(call), HERE, about, create)
+    except Problem as problem:
+        if problem.code != "member_exists":
+            raise
+        raise Wrong({"email": problem.message}) from None
+    return call.go(HERE, "invited")
+
+
+async def change(call: Call) -> Response:
+    role = {role.value: role for role in MemberRole}.get(call.form.get("role", ""))
+    if role is None:
+        raise Problem("invalid_request", "There is no such role.")
+    try:
+        await members.change(call.runtime, call.owner, call.path["id"], None, role, caller=call.caller)
+    except Problem as problem:
+        raise told(problem) from None
+    return call.go(HERE, "role")
+
+
+async def invite_again(call: Call) -> Response:
+    await members.invite_again(call.runtime, call.owner, call.path["id"], caller=call.caller)
+    return call.go(HERE, "invited-again")
+
+
+async def link(call: Call) -> Response:
+    """The invitation link, shown this once to whoever may invite."""
+    member, address = await members.issue_link(call.runtime, call.owner, call.path["id"], caller=call.caller)
+    return call.page(
+        "member_link",
+        member=member,
+        address=address,
+        until=call.runtime.clock.now() + LASTS[Errand.INVITATION],
+    )
+
+
+async def ask(call: Call) -> Response:
+    """The question before somebody is removed, with the tokens that stop working."""
+    member = await get_own(call.runtime.db, call.signed.organisation.id, call.path["id"])
+    keys = await members.find_keys(call.runtime, call.owner, member.id)
+    return call.page("member_remove", member=member, keys=keys, titles=ROLES)
+
+
+async def remove(call: Call) -> Response:
+    revoke_keys = REVOKE in call.form
+    try:
+        removal = await members.remove(
+            call.runtime,
+            call.owner,
+            call.path["id"],
+            revoke_keys=revoke_keys,
+            caller=call.caller,
+        )
+    except Problem as problem:
+        raise told(problem) from None
+    return call.go(HERE, "removed-keys" if removal.keys and revoke_keys else "removed")
+
+
+def told(problem: Problem) -> Exception:
+    """What stands above the list rather than on a page of its own."""
+    return Wrong({"": problem.message}) if problem.code == "last_owner" else problem

@@ -1,0 +1,154 @@
+"""What an organisation sets for itself: who it is, what documents start from and how long they stay.
+
+Each card of a page is a form of its own and sends only what stands on it, so that two people who change different
+things change both. The schema is that of the API.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from starlette.responses import Response
+
+from esign.actions.people import settings as actions
+from esign.core.actor import Mode
+from esign.core.document import retention
+from esign.core.errors import Problem
+from esign.core.instant import DAY
+from esign.core.language import LANGUAGES
+from esign.core.people.account import COLOUR
+from esign.web.api.settings import ChangeSettings, changes_of, present
+from esign.web.http.validation import check
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import EMPTY, Wrong, number
+from esign.web.office.sign_in.arrivals import zones
+from esign.web.signing.page import brand, logo_of
+
+ORGANISATION, DEFAULTS = "/settings/organisation", "/settings/defaults"
+TEXTS = ("replyTo", "defaultLocale", "timeZone", "brandColour")
+NUMBERS = (
+    "defaultExpiresInDays",
+    "retainCompletedDays",
+    "deleteClosedAfterDays",
+    "maxKeyLifetimeDays",
+)
+PLAN = ("firstAfterDays", "everyDays", "max")
+SURE, RESET = "sure", "reset"
+KEEPING = ("retain_completed_days", "delete_closed_after_days")
+
+
+async def show_organisation(call: Call) -> Response:
+    """Who the organisation is, in mails and on signing pages."""
+    found = present(await actions.read(call.runtime, call.owner))
+    known = zones()
+    return call.page(
+        "organisation",
+        settings=found,
+        logo=logo_of(call.signed.organisation),
+        ink=brand(found.brand_colour)[1],
+        usual_colour=COLOUR,
+        languages=LANGUAGES.values(),
+        zones=known if found.time_zone in known else [found.time_zone, *known],
+    )
+
+
+async def show_defaults(call: Call) -> Response:
+    """What new documents start from, how long documents are kept, and who may frame signing pages."""
+    config = call.runtime.config
+    organisation = call.signed.organisation
+    return call.page(
+        "defaults",
+        settings=present(await actions.read(call.runtime, call.owner)),
+        own_expiry=organisation.expires_in_days is not None,
+        installed=config,
+        test_days=config.test.purge_after_days,
+    )
+
+
+async def change_organisation(call: Call) -> Response:
+    await change(call, wanted(call.form))
+    return call.go(ORGANISATION, "settings")
+
+
+async def change_defaults(call: Call) -> Response:
+    """Save the defaults; first ask where documents would be kept or protected for a shorter time than before."""
+    changes = wanted(call.form)
+    found = await find_loss(call, changes)
+    if found is not None and SURE not in call.form:
+        now = call.runtime.clock.now()
+        before = None if found.deletes_after is None else now - found.deletes_after * DAY
+        return call.page("defaults_sure", kept=call.form, days=found.deletes_after, before=before, loss=found)
+    await change(call, changes)
+    return call.go(DEFAULTS, "settings")
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a shorter retention costs, in days.
+
+    `deletes_after`: when documents that ended are deleted by themselves, where some go now that would have stayed.
+    `protected`: how long completed documents cannot be deleted before the change, where that gets less; `left`: after.
+    """
+
+    deletes_after: int | None
+    protected: int | None
+    left: int | None
+
+
+async def find_loss(call: Call, changes: Mapping[str, Any]) -> Loss | None:
+    """Return what `changes` shorten of the time documents are kept; None where they shorten nothing."""
+    before, now = (await actions.read(call.runtime, call.owner)).organisation, call.runtime.clock.now()
+    after = replace(before, **{name: changes[name] for name in KEEPING if name in changes})
+    was, will = (retention.horizons(one, Mode.LIVE, 0, now) for one in (before, after))
+    pairs = ((was.completed, will.completed), (was.closed, will.closed))
+    sooner = any(new is not None and (old is None or old < new) for old, new in pairs)
+    protected, left = before.retain_completed_days, after.retain_completed_days
+    less = protected is not None and (left is None or left < protected)
+    if not sooner and not less:
+        return None
+    return Loss(after.delete_closed_after_days if sooner else None, protected if less else None, left)
+
+
+async def change(call: Call, changes: Mapping[str, Any]) -> None:
+    try:
+        await actions.change(call.runtime, call.owner, changes, caller=call.caller)
+    except Problem as problem:
+        if not problem.details:
+            raise
+        raise Wrong(sentences(problem)) from None
+
+
+def wanted(form: Mapping[str, str]) -> dict[str, Any]:
+    """What the form changes, held against what the API takes; raises `Wrong`."""
+    if not form.get("organisationName", "x").strip():
+        raise Wrong({"organisationName": EMPTY})
+    try:
+        return changes_of(check(ChangeSettings, body_of(form)))
+    except Problem as problem:
+        raise Wrong(sentences(problem)) from None
+
+
+def body_of(form: Mapping[str, str]) -> dict[str, Any]:
+    """What is left empty is as the installation has it, or none."""
+    if RESET in form:
+        return {"defaultExpiresInDays": None, "defaultReminders": None}
+    body: dict[str, Any] = {name: form[name].strip() or None for name in TEXTS if name in form}
+    body |= {name: number(form[name]) for name in NUMBERS if name in form}
+    if "organisationName" in form:
+        body["organisationName"] = form["organisationName"]
+    if "reminders" in form:
+        plan = {name: number(form[name]) for name in PLAN if name in form}
+        body["defaultReminders"] = {"enabled": form["reminders"] == "on", **plan}
+    if "embedOrigins" in form:
+        body["embedOrigins"] = form["embedOrigins"].split()
+    return body
+
+
+def sentences(problem: Problem) -> dict[str, str]:
+    """By the name of the field: of a list, that of the list."""
+    said: dict[str, str] = {}
+    for one in problem.details:
+        parts = one.path.strip("/").split("/")
+        name = next((part for part in reversed(parts) if not part.isdigit()), "")
+        said.setdefault(name, one.message)
+    return said

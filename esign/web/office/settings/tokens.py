@@ -1,0 +1,198 @@
+"""API tokens: what programs of the organisation call the API with. The form that makes one offers what it may get."""
+
+import hashlib
+from dataclasses import dataclass, replace
+
+from starlette.responses import Response
+
+from esign.actions.people import accounts, keys
+from esign.actions.people.accounts import Wish
+from esign.core.actor import Actor, Mode
+from esign.core.errors import Problem
+from esign.core.instant import DAY, Instant
+from esign.core.people.account import may_use_api
+from esign.core.people.apikey import LIVE_ONLY, ApiKey, Scope, compose
+from esign.core.people.caller import Caller
+from esign.system.entropy import key_secret_of
+from esign.web.api.api_keys import RenameKey
+from esign.web.office.frame import dates, once, paging
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import EMPTY, Wrong, checked
+from esign.web.office.frame.place import MODES
+from esign.web.office.settings import scopes
+
+HERE = "/settings/tokens"
+PURPOSE = "token-once"
+PER_PAGE = 50
+SPANS = (30, 90, 365)
+NEVER, UNTIL = "never", "date"
+SOON = 14 * DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A token in the list; `rights` are its scopes in words, where there is a word for all of them."""
+
+    key: ApiKey
+    state: str
+    rights: str | None
+    soon: bool
+
+
+async def show(call: Call) -> Response:
+    filters = f"tokens:{call.owner}"
+    found, more = await keys.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
+    organisation = call.signed.organisation
+    return call.page(
+        "tokens",
+        rows=[row(key, call.runtime.clock.now()) for key in found],
+        more=paging.link_to(call, more, filters),
+        first=paging.AFTER not in call.request.query_params,
+        active=await keys.count_active(call.runtime, organisation),
+        most=call.runtime.config.limits.api_keys,
+        unused_end=call.runtime.config.keys.revoke_unused,
+        planned=may_use_api(accounts.plan_of(organisation, call.runtime.config)),
+    )
+
+
+def row(key: ApiKey, now: Instant) -> Row:
+    soon = key.expires_at is not None and now < key.expires_at <= now + SOON
+    return Row(key, accounts.state_of(key, now), scopes.in_words(key.scopes), soon)
+
+
+async def show_new(call: Call) -> Response:
+    """The form, filled in with what most programs need."""
+    now, organisation = call.runtime.clock.now(), call.signed.organisation
+    usual = {"mode": call.signed.session.mode, "access": "all", "expires": usual_span(longest(call))}
+    return call.page(
+        "token_new",
+        usual=usual,
+        presets=scopes.PRESETS,
+        chosen=scopes.CHOSEN,
+        scopes=scopes.WORDS,
+        spans=spans(longest(call)),
+        longest=longest(call),
+        tomorrow=dates.as_field(now + DAY, organisation.time_zone)[:10],
+    )
+
+
+def longest(call: Call) -> int | None:
+    """The days that a token may live in this organisation; None: for ever."""
+    return call.signed.organisation.max_key_lifetime_days
+
+
+def spans(most: int | None) -> list[int]:
+    """The days that are offered besides the most that are allowed."""
+    return [days for days in SPANS if most is None or days < most]
+
+
+def usual_span(most: int | None) -> str:
+    """A year, or as long as is allowed."""
+    return str(min(most or SPANS[-1], SPANS[-1]))
+
+
+async def create(call: Call) -> Response:
+    """The token is on this answer alone; to the same form sent again it follows from the form's name.
+
+    It follows from the mode too: what is handed out of a test token must say nothing of a live one.
+    """
+    wish, member, name = wished(call), call.signed.member, once.name_for(call)
+    by = Caller(Actor("member", member.id, member.name, member.email), call.origin)
+    secret = key_secret_of(call.runtime.vault.mac(PURPOSE, f"{member.id} {wish.mode} {name}".encode()))
+    about = {"name": wish.name, "mode": wish.mode.value, "scopes": sorted(wish.scopes)}
+
+    async def create(keep: once.Keep) -> ApiKey:
+        key, _ = await keys.create(call.runtime, call.signed.organisation, wish, by, secret, keep)
+        return key
+
+    try:
+        made = await once.make(call, hashlib.sha256(name.encode()).hexdigest(), HERE, about, create)
+    except Problem as problem:
+        if problem.code != "limit_reached":
+            raise
+        raise Wrong({"": problem.message}) from None
+    owner = replace(call.owner, mode=wish.mode)
+    key = await keys.get(call.runtime, owner, made)
+    return call.page("token_made", key=key, text=compose(wish.mode, secret))
+
+
+def wished(call: Call) -> Wish:
+    """What the form asks for; raises `Wrong` with a sentence at each field."""
+    wrong: dict[str, str] = {}
+    name, given, expires_at = "", frozenset[Scope](), None
+    try:
+        name = checked(RenameKey, call.form).name
+    except Wrong as found:
+        wrong |= found.sentences
+    mode = MODES.get(call.form.get("mode", call.signed.session.mode.value))
+    if mode is None or (mode is Mode.LIVE and call.runtime.config.server.environment == "test"):
+        wrong["mode"] = "This installation has no such mode."
+    if not (given := wished_scopes(call)):
+        wrong["access"] = "Choose at least one thing that the token may do."
+    elif mode is Mode.TEST and given & LIVE_ONLY:
+        wrong["access"] = (
+            "A test token cannot change settings, members or tokens. Choose live documents for that."
+        )
+    try:
+        expires_at = wished_end(call)
+    except Wrong as found:
+        wrong |= found.sentences
+    if wrong or mode is None:
+        raise Wrong(wrong)
+    return Wish(name, mode, given, expires_at)
+
+
+def wished_scopes(call: Call) -> frozenset[Scope]:
+    access = call.form.get("access", "")
+    if access in scopes.PRESETS:
+        return scopes.PRESETS[access][2]
+    return frozenset(scope for scope in scopes.WORDS if f"scope-{scope}" in call.form)
+
+
+def wished_end(call: Call) -> Instant | None:
+    now, most, given = call.runtime.clock.now(), longest(call), call.form.get("expires", "")
+    if given == NEVER and most is None:
+        return None
+    if given == UNTIL:
+        return end_of_day(call, now, accounts.latest_end(call.signed.organisation, now))
+    if given.isascii() and given.isdecimal() and len(given) < 6 and int(given) in (*spans(most), most):
+        return now + int(given) * DAY
+    raise Wrong({"expires": "Choose one of these."})
+
+
+def end_of_day(call: Call, now: Instant, latest: Instant | None) -> Instant:
+    text = call.form.get("until", "")
+    if not text:
+        raise Wrong({"until": EMPTY})
+    try:
+        at = dates.end_of(text, call.signed.organisation.time_zone)
+    except (ValueError, OverflowError):
+        raise Wrong({"until": "Write the day like 2027-03-31."}) from None
+    if at <= now:
+        raise Wrong({"until": "This day is over."})
+    if latest is not None and at > latest:
+        raise Wrong({"until": f"Your organisation lets tokens live for {longest(call)} days at most."})
+    return at
+
+
+async def show_name(call: Call) -> Response:
+    key = await keys.get(call.runtime, call.owner, call.path["id"])
+    return call.page("token_name", key=key)
+
+
+async def rename(call: Call) -> Response:
+    await keys.rename(
+        call.runtime, call.owner, call.path["id"], checked(RenameKey, call.form).name, caller=call.caller
+    )
+    return call.go(HERE, "token-named")
+
+
+async def ask(call: Call) -> Response:
+    """The question before a token is revoked."""
+    key = await keys.get(call.runtime, call.owner, call.path["id"])
+    return call.page("token_revoke", key=key)
+
+
+async def revoke(call: Call) -> Response:
+    await keys.revoke(call.runtime, call.owner, call.path["id"], caller=call.caller)
+    return call.go(HERE, "token-revoked")

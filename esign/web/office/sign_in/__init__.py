@@ -1,0 +1,1 @@
+"""The pages before a session: signing in, and where mailed links lead."""

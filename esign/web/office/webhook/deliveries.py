@@ -1,0 +1,137 @@
+"""What was sent to a webhook and what came back: looked at, sent again, tested, made up for."""
+
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.responses import Response
+
+from esign.actions.webhook import deliveries
+from esign.actions.webhook.deliveries import Log
+from esign.core.errors import Problem
+from esign.core.instant import DAY, Instant
+from esign.core.webhook.delivery import DELAYS, DeliveryStatus
+from esign.core.webhook.signature import USER_AGENT
+from esign.core.webhook.webhook import Webhook
+from esign.web.api.deliveries import present_attempt
+from esign.web.office.frame import dates, paging
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import EMPTY, Wrong
+from esign.web.office.webhook.webhooks import HERE, one, row
+
+PER_PAGE = 25
+TABS = {"": "All", "failed": "Failed", "pending": "Waiting", "succeeded": "Delivered"}
+STATUSES = {status.value: status for status in DeliveryStatus}
+
+
+async def show(call: Call) -> Response:
+    """One webhook and its newest deliveries."""
+    hook, wanted = await one(call), call.request.query_params.get("status", "")
+    status = STATUSES.get(wanted)
+    filters = f"deliveries:{hook.id}:{status}"
+    found, more = await deliveries.find_page(
+        call.runtime, call.owner, hook.id, PER_PAGE, paging.after(call, filters), status, None
+    )
+    queued = call.request.query_params.get("queued", "")
+    return call.page(
+        "webhook",
+        row=row(call, hook),
+        deliveries=found,
+        status=status.value if status else "",
+        tabs=TABS,
+        more=paging.link_to(call, more, filters, **({"status": status.value} if status else {})),
+        first=paging.AFTER not in call.request.query_params,
+        attempts=len(DELAYS),
+        queued=int(queued) if queued.isascii() and queued.isdecimal() and len(queued) < 10 else None,
+    )
+
+
+async def show_one(call: Call) -> Response:
+    """A delivery with its request and every answer."""
+    hook = await one(call)
+    log = await deliveries.read(call.runtime, call.owner, hook.id, call.path["did"])
+    return call.page("delivery", row=row(call, hook), attempts=len(DELAYS), **written(hook, log))
+
+
+def written(hook: Webhook, log: Log) -> dict[str, Any]:
+    """The request as it goes out, the body easier to read, and the attempts, newest first."""
+    target = urlsplit(hook.url)
+    path = f"{target.path or '/'}?{target.query}" if target.query else target.path or "/"
+    said = [present_attempt(attempt) for attempt in log.attempts]
+    numbered = [
+        {"number": number, "text": text.response_body, **vars_of(attempt)}
+        for number, (attempt, text) in enumerate(zip(log.attempts, said, strict=True), 1)
+    ]
+    return {
+        "delivery": log.delivery,
+        "numbered": numbered[::-1],
+        "head": f"POST {path}\nHost: {target.netloc}\nContent-Type: application/json\n"
+        f"User-Agent: {USER_AGENT}\nwebhook-id: {log.delivery.event_id}",
+        "body": json.dumps(json.loads(log.body), ensure_ascii=False, indent=2),
+    }
+
+
+def vars_of(attempt: Any) -> dict[str, Any]:
+    names = ("at", "duration_ms", "status_code", "error", "succeeded")
+    return {name: getattr(attempt, name) for name in names}
+
+
+async def redeliver(call: Call) -> Response:
+    """One attempt now; the page then shows what came of it."""
+    hook, did = await one(call), call.path["did"]
+    after = await deliveries.redeliver(call.runtime, call.owner, hook.id, did)
+    return call.go(f"{HERE}/{hook.id}/deliveries/{did}", outcome(after.last_error))
+
+
+async def test(call: Call) -> Response:
+    """A test event is sent now; the page then shows the answer."""
+    hook = await one(call)
+    made = await deliveries.test(call.runtime, call.owner, hook.id)
+    after = await deliveries.find(call.runtime.db, hook.id, made.id)
+    return call.go(f"{HERE}/{hook.id}/deliveries/{made.id}", outcome(after.last_error))
+
+
+def outcome(error: str | None) -> str:
+    return "delivery-failed" if error else "delivered"
+
+
+async def show_recover(call: Call) -> Response:
+    """The question since when events are to be sent that did not arrive."""
+    hook, organisation, now = await one(call), call.signed.organisation, call.runtime.clock.now()
+    days = call.runtime.config.limits.event_days
+    since = hook.failing_since or hook.disabled_at or now - DAY
+    return call.page(
+        "webhook_recover",
+        row=row(call, hook),
+        since=dates.as_field(since, organisation.time_zone),
+        earliest=dates.as_field(now - days * DAY, organisation.time_zone),
+        days=days,
+    )
+
+
+async def recover(call: Call) -> Response:
+    hook, now = await one(call), call.runtime.clock.now()
+    if not call.form.get("since", ""):
+        raise Wrong({"since": EMPTY})
+    since = moment(call, "since", now)
+    until = moment(call, "until", now) if call.form.get("until", "") else now
+    if until < since:
+        raise Wrong({"until": "This is before the time above."})
+    try:
+        queued = await deliveries.recover(call.runtime, call.owner, hook.id, since, until)
+    except Problem as problem:
+        if problem.code != "webhook_disabled":
+            raise
+        raise Wrong({"": "The webhook is switched off. Switch it on first."}) from None
+    return call.go(f"{HERE}/{hook.id}?queued={queued}")
+
+
+def moment(call: Call, name: str, now: Instant) -> Instant:
+    """The time that a field of the form holds; raises `Wrong` for none, and for one that has not come."""
+    try:
+        at = dates.moment_of(call.form[name], call.signed.organisation.time_zone)
+    except (ValueError, OverflowError):
+        raise Wrong({name: "Write the time like 2026-11-22T05:35."}) from None
+    if at > now:
+        raise Wrong({name: "This time has not come yet."})
+    return at

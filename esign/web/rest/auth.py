@@ -1,0 +1,134 @@
+"""Who calls: the API key of a request, and what stands in its way (contract 3.1, 8; A20)."""
+
+import asyncio
+import logging
+import re
+
+from esign.core.actor import Mode
+from esign.core.errors import Problem
+from esign.core.instant import MINUTE, Instant
+from esign.core.people import apikey
+from esign.core.people.account import may_use_api
+from esign.core.people.apikey import ApiKey, Scope, explain_act, explain_refusal
+from esign.core.people.user import Act
+from esign.store.engine.database import Database, Transaction
+from esign.store.people import accounts
+from esign.system.clock import Clock
+from esign.web.http.errors import CHALLENGE
+from esign.web.http.ratelimit import Windows
+
+log = logging.getLogger("esign.web")
+
+BEARER = re.compile(rb"(?i:bearer) +(\S+) *")
+FAILURES = "authentication"
+
+
+class Authentication:
+    """Finds the key of a request; guesses are counted by address, a valid key is never held up."""
+
+    def __init__(self, db: Database, clock: Clock, *, failures: int, plan: str, test_only: bool) -> None:
+        self._db = db
+        self._clock = clock
+        self._failures = Windows(clock, {FAILURES: failures})
+        self._plan = plan
+        self._test_only = test_only
+        self._last_use = LastUse(db)
+
+    async def key(self, authorization: list[bytes], address: str) -> ApiKey:
+        """The valid key in the headers of that name; every 401 of contract 6 except the one about scopes."""
+        text = token(authorization)
+        mode = apikey.mode_of(text)
+        if mode is None:
+            raise Problem("invalid_api_key", "This is not an API key: its shape or checksum is wrong.")
+        foreign = self._test_only and mode is Mode.LIVE
+        key = None if foreign else await accounts.key_by_hash(self._db.points, apikey.digest(text))
+        now = self._clock.now()
+        if key is None:
+            raise self._counted("invalid_api_key", address)
+        if lapsed := lapse(key, now):
+            raise self._counted(lapsed, address)
+        self._last_use.note(key, address, now)
+        if not may_use_api(key.plan or self._plan):
+            raise Problem("plan_required")
+        return key
+
+    async def look_again(self, key: ApiKey) -> ApiKey:
+        """The key as it is by now; raises what `key` raises for one that is no longer valid."""
+        found = await accounts.get_key(self._db.points, key.id)
+        if lapsed := lapse(found, self._clock.now()):
+            raise Problem(lapsed)
+        return found
+
+    def _counted(self, code: str, address: str) -> Problem:
+        standing = self._failures.count_address(FAILURES, address)
+        if standing is not None and standing.exceeded:
+            return Problem("too_many_auth_failures", retry_after=standing.reset)
+        return Problem(code)
+
+    async def settle(self) -> None:
+        """Wait until every noted use is written."""
+        await self._last_use.settle()
+
+
+def token(authorization: list[bytes]) -> str:
+    """What follows `Bearer` in the one header of a request."""
+    bearer = BEARER.fullmatch(authorization[0]) if len(authorization) == 1 else None
+    if bearer is None:
+        raise Problem("missing_api_key")
+    return bearer[1].decode("latin-1")
+
+
+def lapse(key: ApiKey, now: Instant) -> str | None:
+    """Why a known key is no longer valid."""
+    if key.revoked_at is not None:
+        return "api_key_revoked"
+    if key.expires_at is not None and key.expires_at <= now:
+        return "api_key_expired"
+    return None
+
+
+def require(key: ApiKey, scope: Scope) -> None:
+    """Raise `insufficient_scope` unless the key has `scope` today, naming it in the message and for machines."""
+    if (sentence := explain_refusal(key, scope)) is not None:
+        raise Problem(
+            "insufficient_scope",
+            sentence,
+            headers={"WWW-Authenticate": f'{CHALLENGE}, error="insufficient_scope", scope="{scope}"'},
+        )
+
+
+def require_act(key: ApiKey, act: Act) -> None:
+    """Raise `insufficient_scope` where the maker of the key may not do `act` today."""
+    if (sentence := explain_act(key, act, "this")) is not None:
+        raise Problem("insufficient_scope", sentence)
+
+
+class LastUse:
+    """Writes when and from where a key was used, once a minute, without any request waiting for it."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._noted: dict[str, Instant] = {}
+        self._writing: set[asyncio.Task[None]] = set()
+
+    def note(self, key: ApiKey, address: str, now: Instant) -> None:
+        last = self._noted.get(key.id, key.last_used_at)
+        if last is not None and abs(now - last) < MINUTE:
+            return
+        self._noted[key.id] = now
+        task = asyncio.create_task(self._write(key.id, address, now))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def _write(self, key_id: str, address: str, now: Instant) -> None:
+        async def write(tx: Transaction) -> None:
+            await accounts.touch_key(tx, key_id, now, address)
+
+        try:
+            await self._db.write(write)
+        except Problem as problem:
+            log.warning("the last use of key %s was not noted: %s", key_id, problem)
+
+    async def settle(self) -> None:
+        while self._writing:
+            await asyncio.wait(self._writing)

@@ -1,0 +1,40 @@
+"""A part of the API that will go: what its answers and the description say until it does (contract 9)."""
+
+from dataclasses import dataclass
+from email.utils import format_datetime
+
+from esign.core.instant import DAY, SECOND, Instant, rfc3339, to_datetime
+from esign.web.http.answer import pairs
+
+NOTICE = 180 * DAY  # six months at the least
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecation:
+    """`link` leads to what programs should do instead; from `sunset` on there is nothing at the address any more."""
+
+    since: Instant
+    link: str
+    sunset: Instant | None = None
+    successor: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.sunset is not None and self.sunset < self.since + NOTICE:
+            raise ValueError("what is deprecated stays for six months or more")
+
+    def is_over(self, now: Instant) -> bool:
+        return self.sunset is not None and now >= self.sunset
+
+    def headers(self) -> tuple[tuple[bytes, bytes], ...]:
+        """`Deprecation` (RFC 9745), `Sunset` (RFC 8594), and where to read on."""
+        said = [("Deprecation", f"@{self.since // SECOND}"), ("Link", f'<{self.link}>; rel="deprecation"')]
+        if self.sunset is not None:
+            said.append(("Sunset", format_datetime(to_datetime(self.sunset), usegmt=True)))
+        if self.successor is not None:
+            said.append(("Link", f'<{self.successor}>; rel="successor-version"'))
+        return pairs(said)
+
+    def words(self) -> str:
+        """For the description."""
+        end = "" if self.sunset is None else f", gone from {rfc3339(self.sunset)[:10]} on"
+        return f"Deprecated since {rfc3339(self.since)[:10]}{end}: see {self.link}."

@@ -1,0 +1,186 @@
+"""One row of the table of endpoints, and what its handler is given.
+
+A handler is `async def create(call: Call, body: CreateDocument, query: …) -> core object`; it names `body`
+and `query` only where there is one. Their annotations are the schemas: what validates is what is described.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, get_type_hints
+
+import orjson
+from pydantic import BaseModel
+from pydantic_core import to_json
+from starlette.requests import Request
+from starlette.types import Scope as AsgiScope
+
+from esign.core.actor import Actor, Origin
+from esign.core.people.apikey import ApiKey, Scope
+from esign.core.people.caller import Caller
+from esign.core.people.user import Act
+from esign.runtime import Runtime
+from esign.store.engine.database import Transaction
+from esign.web.http.answer import Answer, pairs
+from esign.web.rest import auth
+from esign.web.rest.deprecation import Deprecation
+from esign.web.rest.idempotency import Replays, Ticket
+
+Handler = Callable[..., Awaitable[Any]]
+Method = Literal["GET", "POST", "PATCH", "DELETE"]
+ARTICLES = frozenset(("a", "an", "the", "this"))
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Everything that is special about one endpoint; the pipeline and the description read nothing else.
+
+    `scope` None: any valid key whose maker may do `act` today; `act` None: every valid key, also a suspended one;
+    `policy` names a narrower rate policy; `errors` lists the codes besides those that every endpoint has;
+    `location` is a template filled in from the answer: `/api/v1/documents/{id}`, and from the request's own path:
+    `{path[id]}`;
+    `test_only`: to a live key it does not exist;
+    `deprecation`: it will go;
+    `media` names what a handler may answer besides JSON, by returning a Response of its own; `called` is its name
+    for programs where the summary makes none.
+    """
+
+    method: Method
+    path: str
+    handler: Handler
+    present: Callable[[Any], BaseModel] | None = None
+    summary: str = ""
+    tag: str = ""
+    scope: Scope | None = None
+    act: Act | None = Act.READ
+    public: bool = False
+    success: int = 200
+    idempotent: bool = False
+    if_match: bool = False
+    policy: str | None = None
+    errors: tuple[str, ...] = ()
+    body_limit: Literal["file", "plain"] = "plain"
+    location: str | None = None
+    media: str | None = None
+    test_only: bool = False
+    called: str = ""
+    deprecation: Deprecation | None = None
+
+    @property
+    def name(self) -> str:
+        """What a program calls it: `called`, or the words of the summary without articles."""
+        words = [word for word in self.summary.split() if word not in ARTICLES]
+        joined = "".join(word[0].upper() + word[1:].lower() for word in words)
+        return self.called or joined[:1].lower() + joined[1:] or self.handler.__name__
+
+
+@dataclass(frozen=True)
+class Route:
+    """An endpoint with what its annotations say, read once."""
+
+    endpoint: Endpoint
+    body: type[BaseModel] | None = field(init=False)
+    query: type[BaseModel] | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(self.endpoint.handler)
+        taken = inspect.signature(self.endpoint.handler).parameters
+        object.__setattr__(self, "body", hints["body"] if "body" in taken else None)
+        object.__setattr__(self, "query", hints["query"] if "query" in taken else None)
+
+    @cached_property
+    def reply(self) -> type[BaseModel] | None:
+        """The model of a successful answer."""
+        present = self.endpoint.present
+        return None if present is None else get_type_hints(present)["return"]
+
+    def answer(self, result: Any, path: Mapping[str, str]) -> Answer:
+        """The result of the handler as it is sent, and kept."""
+        present = self.endpoint.present
+        if present is None:
+            raise TypeError(f"{self.endpoint.path} has no way to present what its handler returned")
+        model = present(result)
+        answer = Answer(self.endpoint.success, to_json(model, by_alias=True))
+        return self.dressed(answer, vars(model), path)
+
+    def dressed(self, answer: Answer, members: Mapping[str, Any], path: Mapping[str, str]) -> Answer:
+        """With the headers that follow from what it says."""
+        headers = []
+        if self.endpoint.location is not None:
+            headers.append(("Location", self.endpoint.location.format_map({**members, "path": path})))
+        if "revision" in members:
+            headers.append(("ETag", f'"{members["revision"]}"'))
+        answer.headers += pairs(headers)
+        return answer
+
+
+class Call:
+    """One authenticated request, as its handler sees it."""
+
+    __slots__ = ("_asgi", "_key", "_replays", "_route", "if_match", "kept", "path", "runtime", "ticket")
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        route: Route,
+        key: ApiKey | None,
+        path: Mapping[str, str],
+        asgi: AsgiScope,
+        replays: Replays,
+    ) -> None:
+        """`path` holds the parameters in the path by name."""
+        self.runtime = runtime
+        self.path = path
+        self.if_match: int | None = None
+        self.kept: Answer | None = None
+        self.ticket: Ticket | None = None
+        self._route = route
+        self._key = key
+        self._asgi = asgi
+        self._replays = replays
+
+    @property
+    def key(self) -> ApiKey:
+        if self._key is None:
+            raise TypeError("a public endpoint has no key")
+        return self._key
+
+    @key.setter
+    def key(self, key: ApiKey) -> None:
+        self._key = key
+
+    @property
+    def actor(self) -> Actor:
+        return Actor("api_key", self.key.id, self.key.name)
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks, and from where, as the administrative audit log names them."""
+        return Caller(self.actor, self.origin)
+
+    @property
+    def origin(self) -> Origin:
+        found: Origin = self._asgi["esign.origin"]
+        return found
+
+    @property
+    def request_id(self) -> str:
+        return str(self._asgi["esign.request_id"])
+
+    @property
+    def request(self) -> Request:
+        """For headers such as Accept; the body is read already."""
+        return Request(self._asgi)
+
+    def require(self, scope: Scope) -> None:
+        """A scope that only this use of the endpoint needs; raises `insufficient_scope`."""
+        auth.require(self.key, scope)
+
+    async def keep(self, tx: Transaction, result: Any) -> None:
+        """Called in the transaction of the effect: the answer is made there, once, and stored beside it."""
+        self.kept = self._route.answer(result, self.path)
+        if self.ticket is not None:
+            named = (self.path.get("id"), orjson.loads(self.kept.body).get("id"))
+            about = next((id for id in named if id and id.startswith("doc_")), None)
+            await self._replays.add(tx, self.ticket, self.kept, about)

@@ -1,0 +1,216 @@
+"""Every answer that an operation may give: its headers, its codes, and an example of each."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from esign.core.errors import CATALOGUE
+from esign.web.http.validation import RULES
+from esign.web.rest.endpoint import Route
+from esign.web.rest.openapi.schemas import REF, Schemas
+
+Json = dict[str, Any]
+
+EXAMPLE_ID = "req_01kzt0v8q3e5m7p9r1s3t5v7w9"
+MEANING = {
+    200: "Done.",
+    201: "Created.",
+    400: "The request can never work like this.",
+    401: "The API key is missing, not valid, or lacks something.",
+    404: "Unknown path, method or id; also what belongs to another organisation or mode.",
+    409: "The present state forbids it.",
+    429: "Too many requests, or too much; `Retry-After` says when to come back.",
+    500: "Something went wrong here; safe to send again.",
+    503: "Not available now; safe to send again.",
+}
+STATE = {
+    "document_not_draft": "sent",
+    "document_not_sent": "draft",
+    "document_not_completed": "sent",
+    "document_in_progress": "sent",
+    "document_not_ready": "draft",
+    "seal_not_failed": "completed",
+}
+DETAILS = {
+    "document_not_ready": ("/recipients", "At least one signer is needed.", "required"),
+    "field_out_of_bounds": ("/recipients/0/fields/0/page", "The document has 3 pages.", "range"),
+}
+INTEGER, STRING = {"type": "integer"}, {"type": "string"}
+
+
+def header(description: str, schema: Json, example: Any) -> Json:
+    return {"description": description, "required": True, "schema": schema, "example": example}
+
+
+HEADERS: dict[str, Json] = {
+    "X-Request-Id": header("Names this request in support and logs.", STRING, EXAMPLE_ID),
+    "RateLimit-Policy": header(
+        "Every policy that applies: quota and window.", STRING, '"default";q=600;w=60'
+    ),
+    "RateLimit": header(
+        "The tightest policy: what is left, seconds to its reset.", STRING, '"default";r=599;t=42'
+    ),
+    "X-RateLimit-Limit": header("Quota of the tightest policy.", INTEGER, 600),
+    "X-RateLimit-Remaining": header("What is left of it.", INTEGER, 599),
+    "X-RateLimit-Reset": header("Unix time of its reset.", INTEGER, 1_795_219_260),
+    "Retry-After": header("Seconds to wait.", INTEGER, 42),
+    "WWW-Authenticate": header(
+        "What is wrong with the key (RFC 6750).", STRING, 'Bearer realm="api", error="invalid_token"'
+    ),
+    "Location": header(
+        "Where the new resource is.", STRING, "/api/v1/documents/doc_01kzt0v8q3e5m7p9r1s3t5v7w9"
+    ),
+    "ETag": header("The revision, for If-Match.", STRING, '"3"'),
+    "Idempotent-Replayed": header("`true` on an answer that was remembered.", STRING, "true"),
+    "Content-Disposition": header(
+        "The name to save the file under (RFC 6266).", STRING, 'attachment; filename="contract.pdf"'
+    ),
+    "Repr-Digest": header(
+        "SHA-256 of the file (RFC 9530).", STRING, "sha-256=:ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs=:"
+    ),
+}
+MAYBE = "-maybe"
+ALL_HEADERS = HEADERS | {f"{name}{MAYBE}": {**sent, "required": False} for name, sent in HEADERS.items()}
+RATES = tuple(name for name in HEADERS if "RateLimit" in name)
+ONLY_FILES = ("Content-Disposition", "Repr-Digest")
+# By status: the headers that are always there, and those that depend on the case.
+SENT: Mapping[int, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    400: ((), RATES),
+    401: (("WWW-Authenticate",), RATES),
+    404: (RATES, ()),
+    409: (RATES, ()),
+    429: (("Retry-After",), RATES),
+    500: ((), RATES),
+    503: ((), ("Retry-After", *RATES)),
+}
+# Every refusal and every failure has the first of these as its body.
+ERRORS: Json = {
+    "Error": {
+        "type": "object",
+        "title": "Error",
+        "description": "Every refusal and every failure has this body.",
+        "required": ["error"],
+        "properties": {
+            "error": {"$ref": REF.format(model="ErrorBody"), "description": "What was refused, and why."}
+        },
+    },
+    "ErrorBody": {
+        "type": "object",
+        "title": "ErrorBody",
+        "required": ["code", "message", "requestId"],
+        "properties": {
+            "code": {"type": "string", "description": "For programs; never changes its meaning."},
+            "message": {"type": "string", "description": "For people; may change."},
+            "requestId": {"type": "string", "description": "As in `X-Request-Id`."},
+            "details": {
+                "type": "array",
+                "description": "Every problem found, where there are places to name.",
+                "maxItems": 100,
+                "items": {"$ref": REF.format(model="ErrorDetail")},
+            },
+            "currentStatus": {"type": "string", "description": "The state that forbids it."},
+        },
+    },
+    "ErrorDetail": {
+        "type": "object",
+        "title": "ErrorDetail",
+        "required": ["path", "message", "rule"],
+        "properties": {
+            "path": {"type": "string", "description": "JSON Pointer into the body, or ?name of a parameter."},
+            "message": {"type": "string", "description": "For people; may change."},
+            "rule": {"type": "string", "description": "What was broken, for programs.", "enum": list(RULES)},
+        },
+    },
+}
+
+
+def success(route: Route, schemas: Schemas) -> Json:
+    endpoint = route.endpoint
+    content = {} if route.reply is None else schemas.content(route.reply, "serialization")
+    optional: tuple[str, ...] = ()
+    if endpoint.media == "application/json":
+        content[endpoint.media] = {"schema": {"type": "object"}}
+    elif endpoint.media is not None:
+        content[endpoint.media] = {"schema": {"type": "string", "format": "binary"}}
+        optional += ONLY_FILES
+    names = [] if endpoint.public else list(RATES)
+    names += ["Location"] if endpoint.location is not None else []
+    names += ["ETag"] if route.reply is not None and "revision" in route.reply.model_fields else []
+    optional += ("Idempotent-Replayed",) if endpoint.idempotent else ()
+    return {
+        "description": MEANING[endpoint.success],
+        "headers": headers(names, optional),
+        "content": content,
+    }
+
+
+def failures(route: Route) -> Iterator[tuple[str, Json]]:
+    """One answer for each status, with an example for each code."""
+    ranked = sorted(codes(route), key=lambda code: CATALOGUE[code][0])
+    for status, group in groupby(ranked, key=lambda code: CATALOGUE[code][0]):
+        found = list(group)
+        always, sometimes = SENT[status]
+        if "idempotency_in_progress" in found:
+            sometimes = (*sometimes, "Retry-After")
+        if route.endpoint.public:
+            always, sometimes = (), tuple(name for name in sometimes if name not in RATES)
+        content: Json = {
+            "schema": {"$ref": REF.format(model="Error")},
+            "examples": {
+                code: {"summary": CATALOGUE[code][1], "value": example(code, route)} for code in found
+            },
+        }
+        yield (
+            str(status),
+            {
+                "description": meaning(status, found),
+                "headers": headers(always, sometimes),
+                "content": {"application/json": content},
+            },
+        )
+
+
+def meaning(status: int, found: Iterable[str]) -> str:
+    """What the status says, and each code that may stand there."""
+    return "\n".join([MEANING[status], "", *(f"- `{code}`: {CATALOGUE[code][1]}" for code in found)])
+
+
+def codes(route: Route) -> list[str]:
+    """Every code of contract 6 that this endpoint may answer, each once."""
+    endpoint = route.endpoint
+    found = ["invalid_request"]
+    if not endpoint.public:
+        found += ["missing_api_key", "invalid_api_key", "api_key_revoked", "api_key_expired", "plan_required"]
+        found += ["not_found", "rate_limited", "too_many_auth_failures"]
+    if endpoint.scope is not None or (endpoint.act is not None and not endpoint.public):
+        found += ["insufficient_scope"]
+    if endpoint.method != "GET":
+        found += ["invalid_json", "unsupported_media_type", "request_too_large"]
+    if endpoint.idempotent:
+        found += ["invalid_idempotency_key", "idempotency_key_reused", "idempotency_in_progress"]
+    if endpoint.if_match:
+        found += ["revision_mismatch"]
+    return list(dict.fromkeys([*found, *endpoint.errors, "internal_error", "unavailable"]))
+
+
+def example(code: str, route: Route) -> Json:
+    error: Json = {"code": code, "message": CATALOGUE[code][1], "requestId": EXAMPLE_ID}
+    if code == "invalid_request":
+        path = misused(route)
+        part = "parameter" if path.startswith("?") else "member"
+        error["details"] = [{"path": path, "message": f"There is no such {part}.", "rule": "unknown_member"}]
+    if code in DETAILS:
+        error["details"] = [dict(zip(("path", "message", "rule"), DETAILS[code], strict=True))]
+    if code in STATE:
+        error["currentStatus"] = STATE[code]
+    return {"error": error}
+
+
+def misused(route: Route) -> str:
+    return "?colour" if route.endpoint.method == "GET" else "/colour"
+
+
+def headers(always: Iterable[str], sometimes: Iterable[str]) -> Json:
+    """Those that are always there by reference; the others say that they may be missing."""
+    found: Json = {name: {"$ref": f"#/components/headers/{name}"} for name in ("X-Request-Id", *always)}
+    return found | {name: {"$ref": f"#/components/headers/{name}{MAYBE}"} for name in sometimes}

@@ -1,0 +1,251 @@
+"""Every request below /api/v1, in the contract's order of checks (3.1), on its way to a handler.
+
+One ASGI callable and no middleware: key 401, plan 401, rate 429, route 404, scope 401, narrower rate 429,
+body and schema 400, replay or 409, handler.
+"""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from pydantic import BaseModel
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from esign.core.actor import Mode
+from esign.core.errors import Problem
+from esign.core.people.apikey import ApiKey
+from esign.pdf.worker.turn import name_caller
+from esign.runtime import Runtime
+from esign.store.queue.idempotency import Taken
+from esign.web.http import errors, ratelimit, security, strict_json
+from esign.web.http.answer import Answer
+from esign.web.http.body import Incoming, Nothing, apart, query
+from esign.web.http.ratelimit import Place, Standing, Uploads, Windows
+from esign.web.http.validation import check
+from esign.web.rest import auth, idempotency
+from esign.web.rest.auth import Authentication
+from esign.web.rest.endpoint import Call, Endpoint, Route
+from esign.web.rest.idempotency import Replays, Ticket
+from esign.web.rest.routes import Routes, parameters
+
+PLAIN = 2**20
+REPLAYED = (b"idempotent-replayed", b"true")
+REVISION = re.compile(r'"(0|[1-9][0-9]{0,14})"')
+AGAIN = 3
+
+
+class Api:
+    """The application behind /api/v1; expects the scope that `Guard` prepares."""
+
+    def __init__(
+        self, runtime: Runtime, endpoints: Sequence[Endpoint], uploads: Uploads | None = None
+    ) -> None:
+        config, clock = runtime.config, runtime.clock
+        self._runtime = runtime
+        self._routes = Routes(endpoints)
+        self._keys = Authentication(
+            runtime.db,
+            clock,
+            failures=config.limits.auth_failures_per_minute,
+            plan=config.organisation.plan,
+            test_only=config.server.environment == "test",
+        )
+        self._windows = Windows(
+            clock,
+            {
+                "default": config.limits.requests_per_minute,
+                "create": config.limits.creates_per_minute,
+                "send": config.limits.sends_per_minute,
+                "verify": config.limits.verifies_per_minute,
+            },
+        )
+        self._replays = Replays(runtime.db, runtime.vault, clock, config.limits.idempotency_hours)
+        self._uploads = uploads or Uploads()
+        self._most = {"file": config.limits.body_mib * 2**20, "plain": PLAIN}
+        self._effects: set[asyncio.Task[Any]] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        incoming = Incoming(scope, receive)
+        standings: list[Standing] = []
+        answer: Answer | Response
+        try:
+            answer = await self._answer(scope, incoming, standings)
+        except Problem as problem:
+            answer = errors.answer(problem, scope["esign.request_id"])
+        except ClientDisconnect:
+            raise
+        except Exception as error:
+            answer = errors.unexpected(error, scope["esign.request_id"])
+        rates = ratelimit.headers(standings)
+        if (deprecation := scope.get("esign.deprecation")) is not None:
+            rates += deprecation.headers()
+        if isinstance(answer, Response):
+            await answer(scope, receive, dressing(send, rates))
+        elif incoming.unread:
+            await answer.send(send, rates, last=False)
+            await incoming.discard()
+            await send({"type": "http.response.body", "body": b""})
+        else:
+            await answer.send(send, rates)
+
+    async def settle(self) -> None:
+        """Wait for every effect that has begun, also where the client has gone; before the store closes."""
+        while self._effects:
+            await asyncio.wait(self._effects)
+        await self._keys.settle()
+
+    async def _answer(self, scope: Scope, incoming: Incoming, standings: list[Standing]) -> Answer | Response:
+        path = scope["raw_path"].decode("ascii")
+        node, values = self._routes.find(path)
+        key = None
+        if node is None or not node.public:
+            key = await self._keys.key(every(scope, b"authorization"), scope["esign.origin"].ip or "local")
+            scope["esign.key_id"] = key.id
+            name_caller(key.id)
+            self._count("default", key, standings)
+            self._runtime.requests.count(key.organisation_id, key.mode, self._runtime.clock.now())
+        if node is None:
+            raise Problem("not_found")
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        route = node.routes.get(method)
+        if route is None:
+            raise Problem("not_found", headers={"Allow": node.allow})
+        endpoint = route.endpoint
+        if endpoint.test_only and key is not None and key.mode is Mode.LIVE:
+            raise Problem("not_found")
+        if endpoint.deprecation is not None:
+            if endpoint.deprecation.is_over(self._runtime.clock.now()):
+                raise Problem("not_found")
+            scope["esign.deprecation"] = endpoint.deprecation
+        scope["esign.route"] = endpoint.path
+        if key is not None:
+            require_rights(endpoint, key)
+        if key is not None and endpoint.policy is not None:
+            self._count(endpoint.policy, key, standings)
+        named = dict(zip(parameters(endpoint.path), values, strict=True))
+        call = Call(self._runtime, route, key, named, scope, self._replays)
+        if method == "GET":
+            return await self._run(call, route, arguments(route, scope, Nothing()))
+        return await self._change(call, route, incoming, scope)
+
+    def _count(self, policy: str, key: ApiKey, standings: list[Standing]) -> None:
+        standing = self._windows.count(policy, key.id)
+        if standing is not None:
+            standings.append(standing)
+            if standing.exceeded:
+                raise ratelimit.too_many(standing)
+
+    async def _change(self, call: Call, route: Route, incoming: Incoming, scope: Scope) -> Answer | Response:
+        """A request that may carry a body and have an effect, which no disconnect interrupts."""
+        endpoint = route.endpoint
+        async with self._uploads.place(call.key.id, call.key.organisation_id) as place:
+            raw = await received(route, incoming, self._most[endpoint.body_limit], place)
+            if incoming.present:  # a body takes minutes to come; what ended meanwhile counts
+                call.key = await self._keys.look_again(call.key)
+                require_rights(endpoint, call.key)
+            value, body = await apart(raw, parse, route, raw)
+            given = arguments(route, scope, body)
+            if endpoint.if_match:
+                call.if_match = revision(every(scope, b"if-match"))
+            if endpoint.idempotent and (name := idempotency.read(every(scope, b"idempotency-key"))):
+                path = scope["raw_path"].decode("ascii")
+                print_ = await apart(raw, idempotency.fingerprint, endpoint.method, path, value)
+                call.ticket = Ticket(call.key.id, name, print_)
+            del raw, value, body
+            effect = asyncio.create_task(self._once(call, route, given))
+            self._effects.add(effect)
+            effect.add_done_callback(self._effects.discard)
+            return await asyncio.shield(effect)
+
+    async def _once(self, call: Call, route: Route, given: dict[str, Any]) -> Answer | Response:
+        """The handler's answer, or the one that this Idempotency-Key has already."""
+        if call.ticket is None:
+            return await self._run(call, route, given)
+        with self._replays.claim(call.ticket):
+            for _ in range(AGAIN):
+                if stored := await self._replays.find(call.ticket):
+                    stored.headers = (REPLAYED,)
+                    return route.dressed(stored, orjson.loads(stored.body), call.path)
+                try:
+                    return await self._run(call, route, given)
+                except Taken:
+                    continue
+        raise Problem("idempotency_in_progress", retry_after=1)
+
+    async def _run(self, call: Call, route: Route, given: dict[str, Any]) -> Answer | Response:
+        result = await route.endpoint.handler(call, **given)
+        if isinstance(result, Response):
+            return result
+        if route.endpoint.idempotent and call.kept is None:
+            raise TypeError(f"{route.endpoint.path} kept no answer in the transaction of its effect")
+        return call.kept or route.answer(result, call.path)
+
+
+def require_rights(endpoint: Endpoint, key: ApiKey) -> None:
+    """Raise `insufficient_scope` unless the key has the scope of the endpoint, and its maker the right, today."""
+    if endpoint.scope is not None:
+        auth.require(key, endpoint.scope)
+    if endpoint.act is not None:
+        auth.require_act(key, endpoint.act)
+
+
+async def received(route: Route, incoming: Incoming, limit: int, place: Place) -> bytearray:
+    """The bytes of the body; where none is taken it may be empty or `{}`, whatever it calls itself."""
+    nothing = bytearray(b"{}")
+    if not incoming.present:
+        return nothing
+    if route.body is not None and route.body.model_fields:
+        incoming.require_json()
+        return await incoming.read(limit, place) or nothing
+    raw = await incoming.read(limit, place)
+    if b"".join(raw.split()) in (b"", b"{}"):
+        return nothing
+    incoming.require_json()
+    return raw
+
+
+def parse(route: Route, raw: bytearray) -> tuple[Any, BaseModel]:
+    value = strict_json.load(raw)
+    return value, check(route.body or Nothing, value)
+
+
+def arguments(route: Route, scope: Scope, body: BaseModel) -> dict[str, Any]:
+    """What the handler names besides the call."""
+    given: dict[str, Any] = {}
+    parameters = query(route.query, scope["query_string"])
+    if route.query is not None:
+        given["query"] = parameters
+    if route.body is not None:
+        given["body"] = body
+    return given
+
+
+def every(scope: Scope, name: bytes) -> list[bytes]:
+    """All headers of one name."""
+    return [value for found, value in scope["headers"] if found == name]
+
+
+def revision(headers: list[bytes]) -> int | None:
+    """What `If-Match` asks for; `*` asks for nothing."""
+    values = [header.strip() for header in headers]
+    if not values or values == [b"*"]:
+        return None
+    found = REVISION.fullmatch(values[0].decode("latin-1"))
+    if found is None or len(values) > 1:
+        raise Problem("invalid_request", 'If-Match takes one revision in quotes, such as "3", or *.')
+    return int(found[1])
+
+
+def dressing(send: Send, more: list[tuple[bytes, bytes]]) -> Send:
+    """Puts the headers of the API on a response that a handler made itself."""
+
+    async def dressed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = security.completed(list(message["headers"])) + more
+        await send(message)
+
+    return dressed

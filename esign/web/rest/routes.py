@@ -1,0 +1,61 @@
+"""From a path to its endpoints: a tree of segments, matched as written, without aliases."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from esign.web.rest.endpoint import Endpoint, Route
+
+
+@dataclass(slots=True)
+class Node:
+    """A place in the tree; `routes` by method."""
+
+    children: dict[str, "Node"] = field(default_factory=dict)
+    any: "Node | None" = None
+    routes: dict[str, Route] = field(default_factory=dict)
+
+    @property
+    def public(self) -> bool:
+        return any(route.endpoint.public for route in self.routes.values())
+
+    @property
+    def allow(self) -> str:
+        """Every method that this path knows."""
+        return ", ".join(sorted(self.routes.keys() | ({"HEAD"} if "GET" in self.routes else set())))
+
+
+class Routes:
+    """The table of endpoints as a tree."""
+
+    def __init__(self, endpoints: Iterable[Endpoint]) -> None:
+        self._root = Node()
+        for endpoint in endpoints:
+            node = self._root
+            for segment in endpoint.path.split("/"):
+                if segment.startswith("{"):
+                    node.any = node.any or Node()
+                    node = node.any
+                else:
+                    node = node.children.setdefault(segment, Node())
+            if endpoint.method in node.routes:
+                raise ValueError(f"{endpoint.method} {endpoint.path} is there twice")
+            node.routes[endpoint.method] = Route(endpoint)
+
+    def find(self, path: str) -> tuple[Node | None, list[str]]:
+        """The place of a path as it came over the wire, and what stands for its parameters."""
+        node, values = self._root, []
+        for segment in path.split("/"):
+            if (child := node.children.get(segment)) is not None:
+                node = child
+            elif node.any is not None and segment:
+                node = node.any
+                values.append(unquote(segment))
+            else:
+                return None, []
+        return (node, values) if node.routes else (None, [])
+
+
+def parameters(template: str) -> list[str]:
+    """The names in `/documents/{id}/files/{variant}`, in order."""
+    return [segment[1:-1] for segment in template.split("/") if segment.startswith("{")]

@@ -1,0 +1,153 @@
+"""What readers see: sharper pictures, values in their places as they will be sealed, the text of a page."""
+
+import io
+from dataclasses import replace
+
+import pypdfium2
+import pytest
+from pikepdf import Array
+from PIL import Image, ImageChops
+
+from esign.core.document.document import Page
+from esign.core.errors import Problem
+from esign.pdf.drawing import certificate, filled, overlay
+from esign.pdf.page import render, text
+from esign.pdf.seal.assemble import assemble
+from tests.pdf.made import blank, written
+from tests.pdf.sealing import SCRIPTS, a_field, a_pdf, an_order, every_type
+from tests.pki import NOW
+
+A4 = Page(595, 842, 0)
+POSTER = Page(4000, 3000, 0)
+
+
+def opened(webp: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(webp))
+
+
+# ---------- sharper ----------
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_a_sharper_picture_has_so_many_times_the_dots(size: int) -> None:
+    first = opened(render.render(a_pdf(), (A4,))[0])
+    fine = opened(render.sharper(a_pdf(), 1, A4, size))
+    assert fine.size == pytest.approx((first.width * size, first.height * size), abs=size)
+    assert darkest(fine.reduce(size)) < 128  # the line is on it
+
+
+def test_a_sharper_picture_of_a_poster_stays_small_enough_for_a_phone() -> None:
+    poster = written(blank(size=(4000, 3000)))
+    fine = opened(render.sharper(poster, 1, POSTER, 3))
+    assert fine.width * fine.height <= 12_010_000
+    assert fine.width > opened(render.render(poster, (POSTER,))[0]).width
+
+
+def test_fewer_levels_of_colour_are_seen_by_nobody() -> None:
+    stripes = b"".join(b"%f g %d 0 1 200 re f\n" % (n / 299, n) for n in range(300))
+    seen = opened(render.render(written(blank(content=stripes)), (Page(300, 200, 0),))[0]).convert("L")
+    exact = pypdfium2.PdfDocument(written(blank(content=stripes)))[0].render(scale=800 / 300).to_pil()
+    assert differs(seen, exact.convert("L").resize(seen.size), 1) <= 4
+    assert seen.getextrema() == (0, 255)
+    assert len(seen.getcolors() or ()) == 32
+
+
+def test_a_page_that_is_not_as_it_was_is_not_drawn() -> None:
+    with pytest.raises(Problem):
+        render.sharper(a_pdf(), 1, replace(A4, width=600), 2)
+
+
+# ---------- filled in ----------
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_what_is_filled_in_looks_as_it_will_be_sealed(size: int) -> None:
+    fields, pdf = every_type(), a_pdf()
+    page = opened(render.render(pdf, (A4,))[0] if size == 1 else render.sharper(pdf, 1, A4, size))
+    page = page.convert("RGBA")
+    over = opened(filled.picture(fields, A4, size, "en", NOW))
+    assert over.size == page.size and over.mode == "RGBA"
+    shown = Image.alpha_composite(page, over).convert("L")
+    order = an_order(pdf, *fields)
+    sealed = assemble(order, certificate.draw(order.certificate, "certificate", NOW), None)
+    wanted = opened(render.sharper(sealed.pdf, 1, A4, size)).convert("L")
+    assert differs(shown, wanted, 4 * size) < 24
+    assert differs(ImageChops.offset(shown, shown.width // 100, 0), wanted, 4 * size) > 80
+
+
+def differs(one: Image.Image, other: Image.Image, block: int) -> int:
+    """The greatest difference between blocks of so many dots."""
+    return 255 - darkest(ImageChops.invert(ImageChops.difference(one.reduce(block), other.reduce(block))))
+
+
+def darkest(image: Image.Image) -> int:
+    grey = image.convert("L").getextrema()[0]
+    assert isinstance(grey, int)
+    return grey
+
+
+def test_only_the_page_s_own_place_counts() -> None:
+    first = filled.picture([a_field("text", "Oak", page=1)], A4, 1, "en", NOW)
+    assert filled.picture([a_field("text", "Oak", page=7)], A4, 1, "en", NOW) == first
+
+
+# ---------- text ----------
+
+
+def lines(pdf: bytes, number: int = 1) -> list[str]:
+    return [paragraph.text for paragraph in text.read(pdf, number)]
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+def test_the_text_of_a_page_is_read_whatever_way_it_lies(rotation: int) -> None:
+    [paragraph] = text.read(a_pdf({"Rotate": rotation}), 1)
+    assert paragraph.text == "A line of the contract"
+    from_above = {0: 93, 90: 10, 180: 7, 270: 70}[rotation]
+    assert paragraph.top == pytest.approx(from_above, abs=9)
+
+
+def test_lines_that_follow_closely_are_one_paragraph_and_items_of_a_list_are_their_own() -> None:
+    rows = ("The first line", "and the second.", "1. An item", "that goes on", "2. Another")
+    content = "BT /F1 12 Tf 14 TL 20 180 Td " + " ".join(f"({row}) Tj T*" for row in rows)
+    content += " 0 -30 Td (Far below) Tj ET"
+    assert lines(written(blank(content=content.encode()))) == [
+        "The first line and the second.",
+        "1. An item that goes on",
+        "2. Another",
+        "Far below",
+    ]
+
+
+def test_what_the_page_does_not_show_is_not_read() -> None:
+    pdf = a_pdf(
+        {"CropBox": [0, 0, 595, 842]}, {"CropBox": [0, 200, 595, 842]}, {"CropBox": [200, 0, 595, 842]}
+    )
+    assert [lines(pdf, n) for n in (1, 2)] == [["A line of the contract"], []]
+    assert lines(pdf, 3) == []
+
+
+def test_a_picture_has_no_text() -> None:
+    assert text.read(written(blank()), 1) == ()
+
+
+@pytest.mark.parametrize("script", ["Latin", "Greek", "Arabic", "Hebrew"])
+def test_each_script_is_read_in_the_order_of_speaking(script: str) -> None:
+    drawn = filled_pdf(SCRIPTS[script])
+    assert lines(drawn) == [SCRIPTS[script]]
+
+
+def filled_pdf(words: str) -> bytes:
+    """A page on which the words are set as the seal sets them."""
+    field = a_field("text", words, width=80)
+    return overlay.draw([field], [(595, 842)], NOW)[0]
+
+
+def test_a_page_of_endless_text_ends() -> None:
+    pdf = blank(content=b"BT /F1 1 Tf 1 TL 5 190 Td " + b"(xxxxxxxxxxxxxxxxxxx) Tj " * 20_000 + b"ET")
+    pdf.pages[0].obj.MediaBox = Array([0, 0, 14_000, 200])
+    assert sum(map(len, lines(written(pdf)))) <= text.MOST + 1000
+
+
+def test_a_damaged_page_is_refused() -> None:
+    with pytest.raises((Problem, pypdfium2.PdfiumError)):
+        text.read(b"%PDF-1.7\n", 1)

@@ -1,0 +1,258 @@
+"""Every filter, any combination and each order against a filter in plain Python."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from esign.core.actor import Mode
+from esign.core.document.attention import trouble
+from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Status
+from esign.core.document.listing import ALWAYS, EVERYTHING, Listing, Sort, Span
+from esign.core.folding import fold
+from esign.core.people.account import Organisation
+from esign.store.document import documents, listing
+from esign.store.document.listing import EFFORT, Effort
+from esign.store.engine.database import Database, Transaction
+from esign.store.engine.paging import Place
+from esign.system.entropy import new_id
+from tests.factories import NOW, a_document, a_file, a_recipient, an_organisation, store_organisation
+
+# ---------- the same question in plain Python ----------
+
+
+def fits(document: Document, asked: Listing) -> bool:
+    texts = [document.title, document.file.name, document.external_id or ""]
+    texts += [text for recipient in document.recipients for text in (recipient.name, recipient.email)]
+    emails = [recipient.email.casefold() for recipient in document.recipients]
+    return all(
+        [
+            not asked.statuses or document.status in asked.statuses,
+            asked.q is None or any(fold(asked.q) in fold(text) for text in texts),
+            asked.recipient_email is None or asked.recipient_email.casefold() in emails,
+            asked.external_id is None or document.external_id == asked.external_id,
+            asked.template_id is None or document.template_id == asked.template_id,
+            not asked.attention or trouble(document) is not None,
+            within(document.created_at, asked.created),
+            within(document.updated_at, asked.updated),
+            within(document.completed_at, asked.completed),
+        ]
+    )
+
+
+def within(at: int | None, span: Span) -> bool:
+    if at is None:
+        return span == ALWAYS
+    return (span.after is None or at >= span.after) and (span.before is None or at < span.before)
+
+
+def expected(made: Sequence[Document], asked: Listing) -> list[Document]:
+    key = "created_at" if "created" in asked.sort else "updated_at"
+    found = [document for document in made if fits(document, asked)]
+    return sorted(found, key=lambda d: (getattr(d, key), d.id), reverse=asked.sort.startswith("-"))
+
+
+# ---------- documents and questions that often meet ----------
+
+TITLES = [
+    "Lease",
+    "LEASE 100%",
+    "Große Straße",
+    "Ο Σίσυφος",
+    "Договір №7",
+    "日本語契約",
+    "a_b",
+    "x",
+    '"or" NOT *',
+]
+PEOPLE = [
+    ("Ana Ruiz", "ana@example.com"),
+    ("İpek Ünal", "Ana@Example.com"),
+    ("Zoë", "zoë@exämple.de"),
+    ("李雷", "li@x.cn"),
+]
+PARTS = [
+    "lease",
+    "E 1",
+    "STRASSE",
+    "ΣΊΣ",
+    "договір",
+    "語契",
+    "日",
+    "_",
+    "%",
+    "x",
+    "@example",
+    "n",
+    "ana",
+    "  ",
+    '"',
+    "7",
+]
+KEYS = ["order-1", "ORDER-1", "a"]
+moments = st.integers(NOW, NOW + 3)
+
+
+def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | strategy
+
+
+def a_person(person: tuple[str, str]) -> Recipient:
+    return a_recipient(person[0], email=person[1])
+
+
+def refused(recipient: Recipient) -> Recipient:
+    """Asked under an address that refused the mail."""
+    return replace(recipient, status=RecipientStatus.SENT, delivery=Delivery.FAILED)
+
+
+@st.composite
+def a_made(draw: st.DrawFn, regular: bool) -> Document:
+    """Where `regular`, created ≤ completed ≤ updated."""
+    times = [draw(moments) for _ in range(3)]
+    created, completed, updated = sorted(times) if regular else times
+    status = draw(st.sampled_from(Status))
+    people = [*map(a_person, draw(st.lists(st.sampled_from(PEOPLE), max_size=3)))]
+    ill = draw(st.booleans())
+    return replace(
+        a_document(status=status, id=new_id("doc", NOW)),
+        title=draw(st.sampled_from(TITLES)),
+        file=a_file(name=draw(st.sampled_from(["offer.pdf", "Scan 7.PDF"]))),
+        external_id=draw(maybe(st.sampled_from(KEYS))),
+        template_id=draw(maybe(st.sampled_from(["tpl_1", "tpl_2"]))),
+        recipients=tuple(map(refused, people) if ill else people),
+        seal_error="no answer" if ill else None,
+        created_at=created,
+        completed_at=completed if status is Status.COMPLETED else None,
+        updated_at=updated,
+    )
+
+
+many = st.booleans().flatmap(lambda regular: st.lists(a_made(regular), max_size=14))
+spans = st.builds(Span, maybe(moments), maybe(moments)) | st.just(ALWAYS)
+questions = st.builds(
+    Listing,
+    statuses=st.frozensets(st.sampled_from(Status), max_size=3),
+    q=maybe(
+        st.sampled_from(PARTS) | st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=4)
+    ),
+    recipient_email=maybe(st.sampled_from(["ANA@example.com", "ZOË@exämple.de", "example.com"])),
+    external_id=maybe(st.sampled_from(KEYS)),
+    template_id=maybe(st.sampled_from(["tpl_1", "tpl_3"])),
+    created=spans,
+    updated=spans,
+    completed=spans,
+    sort=st.sampled_from(Sort),
+    attention=st.booleans(),
+)
+
+
+EFFORTS = [
+    EFFORT,
+    Effort(few=0, near=0, many=0),
+    Effort(few=0, near=3, many=5),
+    Effort(few=3, near=2, many=900),
+]
+
+
+async def add(db: Database, *made: Document) -> None:
+    async def write(tx: Transaction) -> None:
+        for document in made:
+            await documents.add(tx, document)
+
+    await db.write(write)
+
+
+async def pages(
+    db: Database, organisation: str, asked: Listing, limit: int, effort: Effort = EFFORT
+) -> list[Document]:
+    """Everything that is found, page by page."""
+    found: list[Document] = []
+    after: Place | None = None
+    while page := await listing.find_page(db, organisation, Mode.LIVE, limit, after, asked, effort):
+        assert len(page) <= limit
+        found += page
+        after = listing.place_of(page[-1], asked)
+    return found
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(made=many, asked=st.lists(questions, min_size=4, max_size=4), limit=st.sampled_from([1, 2, 5, 50]))
+@pytest.mark.parametrize("effort", EFFORTS)
+async def test_a_list_is_what_plain_python_would_find(
+    db: Database, made: list[Document], asked: list[Listing], limit: int, effort: Effort
+) -> None:
+    mine = new_id("org", NOW)
+    await store_organisation(db, an_organisation(id=mine))
+    made = [replace(document, organisation_id=mine) for document in made]
+    await add(db, *made)
+    for each in [*asked, *(replace(EVERYTHING, sort=sort, q=asked[0].q) for sort in Sort)]:
+        assert await pages(db, mine, each, limit, effort) == expected(made, each), each
+
+
+# ---------- pages ----------
+
+
+def numbered(count: int, **changes: Any) -> list[Document]:
+    """Newest first; always three of the same moment."""
+    made = [
+        a_document(**{"created_at": NOW + n // 3, "updated_at": NOW + n // 3, "title": str(n), **changes})
+        for n in range(count)
+    ]
+    return sorted(made, key=lambda d: (d.created_at, d.id), reverse=True)
+
+
+@pytest.mark.parametrize("limit", [1, 4, 7, 100])
+@pytest.mark.parametrize(
+    "asked", [*(Listing(sort=sort) for sort in Sort), Listing(q="jo li"), Listing(q="l", sort=Sort.OLDEST)]
+)
+async def test_a_list_is_read_page_by_page_while_documents_are_added(
+    db: Database, organisation: Organisation, limit: int, asked: Listing
+) -> None:
+    await store_organisation(db, an_organisation(id="org_other"))
+    made = numbered(20)
+    await add(db, *made, *numbered(3, mode=Mode.TEST), *numbered(3, organisation_id="org_other"))
+    seen: list[Document] = []
+    after: Place | None = None
+    while page := await listing.find_page(db, organisation.id, Mode.LIVE, limit, after, asked):
+        assert len(page) <= limit
+        seen += page
+        after = listing.place_of(page[-1], asked)
+        at = NOW + 1000 if asked.sort.descending else NOW - 1000
+        await add(db, a_document(created_at=at, updated_at=at))
+    assert seen == (made if asked.sort.descending else made[::-1])
+
+
+async def test_a_list_brings_the_recipients_of_each_document_in_order(
+    db: Database, organisation: Organisation
+) -> None:
+    made = [a_document(*[a_recipient(f"{n} {m}") for m in range(n)], created_at=NOW - n) for n in range(1, 4)]
+    nobody = replace(a_document(created_at=NOW - 9), recipients=())
+    await add(db, *made, nobody)
+    assert await listing.find_page(db, organisation.id, Mode.LIVE, 10) == [*made, nobody]
+
+
+@pytest.mark.parametrize("count", [100, 400])
+async def test_documents_of_one_moment_stand_in_the_order_of_their_ids(
+    db: Database, organisation: Organisation, count: int
+) -> None:
+    made = [a_document() for _ in range(count)]
+    ordered = sorted(made, key=lambda d: d.id, reverse=True)
+    await add(db, *(made if count == 100 else ordered))
+    assert await pages(db, organisation.id, Listing(q="offer"), 30) == ordered
+
+
+async def test_after_a_clock_was_set_back_one_span_no_longer_bounds_another(
+    db: Database, organisation: Organisation
+) -> None:
+    odd = a_document(status=Status.COMPLETED, created_at=NOW + 9, completed_at=NOW, updated_at=NOW)
+    usual = a_document(status=Status.COMPLETED, created_at=NOW, completed_at=NOW + 1, updated_at=NOW + 1)
+    await add(db, odd, usual)
+    for effort in EFFORTS:
+        for asked in (Listing(completed=Span(before=NOW + 1)), Listing(updated=Span(before=NOW + 1))):
+            assert await pages(db, organisation.id, asked, 9, effort) == [odd]
+        asked = Listing(created=Span(after=NOW + 1), sort=Sort.LAST_CHANGED)
+        assert await pages(db, organisation.id, asked, 9, effort) == [odd]

@@ -1,0 +1,336 @@
+"""The list of documents: tabs, search, filters, turning pages, and what each role is shown."""
+
+import re
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+
+from esign.core.actor import Actor, Mode
+from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Status
+from esign.core.instant import DAY, HOUR, MINUTE
+from esign.core.people.member import MemberRole
+from esign.store.document import blobs, documents, templates
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts
+from esign.system.entropy import new_id
+from tests.factories import (
+    PREPARED,
+    UPLOADED,
+    a_document,
+    a_file,
+    a_recipient,
+    a_template,
+    an_organisation,
+    store_organisation,
+)
+from tests.web.office.visitor import Office, Page, Visitor
+
+SENT, VIEWED, DONE = RecipientStatus.SENT, RecipientStatus.VIEWED, RecipientStatus.COMPLETED
+LINK = re.compile(r'<a class="title" href="/documents/(\w+)"[^>]*>(.*?)</a>')
+HOSTILE = "<script>alert(1)</script>\"'&{{7777*7777}} \u202etxet"
+
+
+async def put(office: Office, *made: Document) -> list[Document]:
+    """Rows of the organisation, as they are."""
+    first = await accounts.first_organisation(office.runtime.db)
+    assert first
+    owned = [
+        replace(one, organisation_id=first.id) if one.organisation_id[-1] == "9" else one for one in made
+    ]
+
+    async def write(tx: Transaction) -> None:
+        for one in owned:
+            await documents.add(tx, one)
+
+    await office.runtime.db.write(write)
+    return owned
+
+
+def a_row(office: Office, title: str, age: int = 0, *people: Recipient, **changes: Any) -> Document:
+    at = office.clock.now() - age
+    made = a_document(
+        *people, **{"title": title, "created_at": at, "updated_at": at, "id": new_id("doc", at), **changes}
+    )
+    return made if made.expires_at is None else replace(made, expires_at=at + 30 * DAY)
+
+
+def titles(page: Page) -> list[str]:
+    assert page.status == 200, page.said
+    return [title for _, title in LINK.findall(page.text)]
+
+
+def row(page: Page, title: str) -> str:
+    """What a person reads in the row of that document."""
+    found = next(part for part in page.text.split("<tr>") if f">{title}</a>" in part)
+    body = found.partition("</tr>")[0].partition("<details")[0]
+    return " ".join(re.sub(r"<[^>]+>", " ", body).replace("\u2068", "").replace("\u2069", "").split())
+
+
+def links(page: Page, rel: str) -> list[str]:
+    found = re.findall(rf'rel="{rel}" href="([^"]+)"', page.text)
+    return [each.replace("&amp;", "&") for each in found]
+
+
+async def everything(office: Office) -> dict[str, Document]:
+    """One document for each state that has a word of its own."""
+    asked, seen, done = (a_recipient("Jo Li", status=status) for status in (SENT, VIEWED, DONE))
+    later = a_recipient("Bo Berg")
+    refused = replace(a_recipient("Olga Lind", status=SENT), delivery=Delivery.FAILED)
+    no = a_recipient("Jan Os", status=RecipientStatus.DECLINED)
+    made = [
+        a_row(office, "late seal", 1 * HOUR, done, status=Status.SEALING, seal_error="no answer"),
+        a_row(office, "refused", 2 * HOUR, refused, status=Status.SENT),
+        a_row(office, "one left", 3 * HOUR, replace(done, id="rcp_a"), seen, status=Status.SENT),
+        a_row(office, "two left", 4 * HOUR, asked, replace(asked, id="rcp_b"), later, status=Status.SENT),
+        a_row(office, "sealing", 5 * HOUR, replace(done, id="rcp_c"), status=Status.SEALING),
+        a_row(office, "draft", 6 * HOUR, replace(later, id="rcp_d")),
+        replace(a_row(office, "empty", 7 * HOUR), recipients=()),
+        a_row(office, "done", 8 * HOUR, replace(done, id="rcp_e"), status=Status.COMPLETED),
+        a_row(office, "declined", 9 * HOUR, no, status=Status.DECLINED),
+        a_row(office, "expired", 10 * HOUR, replace(asked, id="rcp_f"), status=Status.EXPIRED),
+        a_row(office, "cancelled", 11 * HOUR, replace(asked, id="rcp_g"), status=Status.CANCELLED),
+    ]
+    return {one.title: one for one in await put(office, *made)}
+
+
+ROWS = {
+    "late seal": "Seal delayed All signed, the seal is tried again 1 h ago Seal now",
+    "refused": "Address refused Mail to Olga Lind refused 2 h ago Correct",
+    "one left": "Waiting 1 of 2, next: Jo Li 3 h ago Remind",
+    "two left": "Waiting 0 of 3, waiting for 2 4 h ago Remind",
+    "sealing": "Sealing 1 of 1, being sealed 5 h ago Open",
+    "draft": "Draft 1 recipient 6 h ago Finish",
+    "empty": "Draft No recipients yet 7 h ago Finish",
+    "done": "Completed 1 of 1 signed 8 h ago Download",
+    "declined": "Declined Declined by Jan Os 9 h ago See reason",
+    "expired": "Expired 0 of 1, expired on 21 Nov 2026 10 h ago Open",
+    "cancelled": "Cancelled 0 of 1, cancelled on 21 Nov 2026 11 h ago Open",
+}
+
+
+async def test_each_row_says_what_it_waits_for_and_what_to_do_next(office: Office) -> None:
+    office.clock.advance(hours=12)
+    ada = await office.signed_in("Ada")
+    await everything(office)
+    page = await ada.get("/documents")
+    assert titles(page) == [*ROWS]
+    for title, words in ROWS.items():
+        assert row(page, title) == f"{title} 1 page · API: ci {words}", title
+
+
+TABS = {
+    "": [*ROWS],
+    "attention": ["late seal", "refused"],
+    "draft": ["draft", "empty"],
+    "waiting": ["late seal", "refused", "one left", "two left", "sealing"],
+    "completed": ["done"],
+    "closed": ["declined", "expired", "cancelled"],
+    "no such tab": [*ROWS],
+}
+
+
+async def test_tabs_have_the_numbers_that_they_show(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    await everything(office)
+    for view, expected in TABS.items():
+        page = await ada.get(f"/documents?view={view}")
+        assert titles(page) == expected, view
+        assert "All 11 Needs attention 2 Draft 2 Waiting 5 Completed 1 Closed 3" in page.said
+        assert "Documents , 2 need attention" in page.said  # in the navigation
+    assert (await ada.get("/documents?view=draft")).title == "Draft"
+
+
+async def test_search_filters_and_order_narrow_together(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    day = DAY
+    await put(
+        office,
+        a_row(office, "lease of May", 3 * day, a_recipient("Jo Li", email="jo@x.example")),
+        a_row(office, "lease of June", 2 * day, a_recipient("Bo Berg"), external_id="order-7"),
+        a_row(office, "offer", 1 * day, a_recipient("Jo Li", email="JO@x.example"), template_id="tpl_1"),
+    )
+    for query, expected in {
+        "q=lease": ["lease of June", "lease of May"],
+        "q=LEASE&sort=createdAt": ["lease of May", "lease of June"],
+        "recipientEmail=Jo@X.example": ["offer", "lease of May"],
+        "recipientEmail=jo@x.example&q=lease": ["lease of May"],
+        "externalId=order-7": ["lease of June"],
+        "templateId=tpl_1": ["offer"],
+        "createdFrom=2026-11-19": ["offer", "lease of June"],
+        "createdFrom=2026-11-19&createdTo=2026-11-19": ["lease of June"],
+        "createdTo=2026-11-18": ["lease of May"],
+        "completedFrom=2026-01-01": [],
+        "q=lease&view=completed": [],
+    }.items():
+        assert titles(await ada.get(f"/documents?{query}")) == expected, query
+
+
+async def test_days_are_those_of_the_organisation(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    await office.site.api.ok("PATCH", "/settings", {"timeZone": "Pacific/Auckland"})
+    await put(office, a_row(office, "early", 20 * HOUR))  # 20 Nov, 04:00 in Greenwich: 17:00 in Auckland
+    assert titles(await ada.get("/documents?createdFrom=2026-11-20&createdTo=2026-11-20")) == ["early"]
+    await put(office, a_row(office, "late", 10 * HOUR))  # 21 Nov, 03:00 in Auckland
+    assert titles(await ada.get("/documents?createdFrom=2026-11-20&createdTo=2026-11-20")) == ["early"]
+    assert titles(await ada.get("/documents?createdFrom=2026-11-21")) == ["late"]
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "sentence"),
+    [
+        ("recipientEmail=jo", "recipientEmail", "An email address such as ana@example.com."),
+        ("createdFrom=yesterday", "createdFrom", "A day such as 2026-11-21."),
+        ("completedTo=9999-12-31", "completedTo", "A day such as 2026-11-21."),
+        ("createdTo=2026-02-30", "createdTo", "A day such as 2026-11-21."),
+        (f"q={'x' * 101}", "q", "100 characters or fewer."),
+        (f"externalId={'x' * 201}", "externalId", "200 characters or fewer."),
+        ("q=%01", "q", "Control characters and line separators are not allowed here."),
+    ],
+)
+async def test_a_filter_that_nobody_understands_is_told_and_shows_nothing(
+    office: Office, query: str, name: str, sentence: str
+) -> None:
+    ada = await office.signed_in("Ada")
+    await put(office, a_row(office, "lease"))
+    page = await ada.get(f"/documents?{query}")
+    assert page.wrong() == {name: sentence}
+    assert titles(page) == [] and "Please check the filter" in page.said
+
+
+async def test_what_narrows_the_list_is_named_and_can_be_dropped(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    page = await ada.get("/documents")
+    assert "Send your first document" in page.said
+    await put(office, a_row(office, "lease"))
+    asked = "/documents?view=draft&q=lease&recipientEmail=jo@example.com&createdFrom=2026-11-01"
+    page = await ada.get(asked)
+    assert titles(page) == ["lease"]
+    dropped = dict(re.findall(r'href="([^"]+)" aria-label="Remove the filter: ([^"]+)"', page.text))
+    assert {words: urlsplit(link.replace("&amp;", "&")).query for link, words in dropped.items()} == {
+        "Recipient jo@example.com": "view=draft&q=lease&createdFrom=2026-11-01",
+        "Created from 1 Nov 2026": "view=draft&q=lease&recipientEmail=jo%40example.com",
+    }
+    page = await ada.get(asked.replace("lease", "nothing-like-it"))
+    assert "Nothing matches “ nothing-like-it ”" in page.said
+    assert "Recipient jo@example.com , Created from 1 Nov 2026 leave out" in page.said
+    assert "Nobody is waited for" in (await ada.get("/documents?view=waiting")).said
+
+
+async def test_pages_are_turned_forwards_and_back_while_documents_come_and_go(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    made = [a_row(office, f"n{n:02}", n * MINUTE) for n in range(60)]
+    await put(office, *made)
+    first = await ada.get("/documents")
+    assert titles(first) == [f"n{n:02}" for n in range(25)] and not links(first, "prev")
+    [to_second] = links(first, "next")
+    await put(office, a_row(office, "newer", -MINUTE))
+    second = await ada.get(to_second)
+    assert titles(second) == [f"n{n:02}" for n in range(25, 50)]
+    third = await ada.get(links(second, "next")[0])
+    assert titles(third) == [f"n{n:02}" for n in range(50, 60)] and not links(third, "next")
+    back = await ada.get(links(third, "prev")[0])
+    assert titles(back) == titles(second)
+    beginning = await ada.get(links(back, "prev")[0])
+    assert titles(beginning) == titles(first) and links(beginning, "prev")
+    whole = await ada.get(links(beginning, "prev")[0])
+    assert titles(whole) == ["newer", *(f"n{n:02}" for n in range(24))] and not links(whole, "prev")
+    for address in (to_second + "x", to_second.replace("after=", "after=A"), "/documents?after=%F0"):
+        assert (await ada.get(address)).to == "/documents"
+    moved = await ada.get(to_second + "&view=draft")
+    assert moved.to == "/documents?view=draft", "a place belongs to the list it was found in"
+
+    async def empty(tx: Transaction) -> None:
+        await tx.run("DELETE FROM document WHERE title <> 'n00'")
+
+    await office.runtime.db.write(empty)
+    gone = await ada.get(to_second)
+    assert titles(gone) == [] and "Nothing more here" in gone.said
+
+
+async def test_everybody_sees_only_what_is_of_their_organisation_and_mode(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    other = await store_organisation(office.runtime.db, an_organisation(id="org_other"))
+    bo = await office.signed_in("Bo", MemberRole.OWNER, other.id)
+    await put(
+        office,
+        a_row(office, "ours"),
+        a_row(office, "test", mode=Mode.TEST),
+        a_row(office, "theirs", organisation_id=other.id),
+    )
+    assert titles(await ada.get("/documents")) == ["ours"]
+    assert titles(await bo.get("/documents")) == ["theirs"]
+    assert "All 1 " in (await bo.get("/documents")).said
+    await ada.post("/mode", mode="test", next="/documents")
+    page = await ada.get("/documents")
+    assert titles(page) == ["test"] and "Test mode. Nothing here has legal effect." in page.said
+
+
+async def test_a_document_whose_time_is_over_expires_when_the_list_meets_it(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    await office.site.api.sent()
+    assert "Waiting 1 " in (await ada.get("/documents")).said
+    office.clock.advance(days=31)
+    ada = await sign_in_again(office)
+    page = await ada.get("/documents?view=waiting")
+    assert titles(page) == []
+    page = await ada.get("/documents?view=closed")
+    assert "Expired" in row(page, "agreement") and "Waiting 0 Completed 0 Closed 1" in page.said
+
+
+async def sign_in_again(office: Office) -> Visitor:
+    visitor = office.visitor()
+    assert (await visitor.sign_in("ada@example.test")).to == "/"
+    assert (await visitor.get("/")).to == "/documents"
+    return visitor
+
+
+@pytest.mark.parametrize("role", MemberRole)
+async def test_a_role_is_offered_what_it_may_do(office: Office, role: MemberRole) -> None:
+    person = await office.signed_in("Ada", role)
+    assert ("New document" in (await person.get("/documents")).said) is (role is not MemberRole.VIEWER)
+    await everything(office)
+    page = await person.get("/documents")
+    works = role is not MemberRole.VIEWER
+    for deed in ("remind", "cancel", "delete", "retry-seal"):
+        assert (f"/selection/{deed}" in page.text) is works, deed
+    assert "/selection/download" in page.text
+    assert row(page, "one left").endswith("Remind" if works else "Open")
+    assert row(page, "done").endswith("Download")
+    assert ("New document" in page.said) is works
+
+
+async def test_hostile_text_stays_text(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    person = replace(a_recipient("Jo", status=SENT), name=HOSTILE, email="jo@example.com")
+    [made] = await put(
+        office,
+        a_row(office, HOSTILE, 0, person, status=Status.SENT, created_by=Actor("api_key", "k", HOSTILE)),
+    )
+    await add_template(office, HOSTILE)
+    for query in ("", "q=%3Cscript%3E", "externalId=%22%3E%3Cscript%3E", "q=zz%22%3E%3Cscript%3E"):
+        page = await ada.get(f"/documents?{query}")
+        assert page.status == 200
+        assert (
+            "<script>alert" not in page.text and '"><script' not in page.text and "60481729" not in page.said
+        )
+    asked = await ada.get(
+        "/selection/cancel?" + urlencode({"id": made.id, "back": f"//evil.example/{HOSTILE}"})
+    )
+    assert asked.title == "Cancel 1 document?" and "<script>alert" not in asked.text
+    assert "evil.example" not in asked.text
+
+
+async def add_template(office: Office, title: str) -> None:
+    first = await accounts.first_organisation(office.runtime.db)
+    assert first
+    await put(office, a_row(office, "its files"))
+    made = a_template(title=title, organisation_id=first.id, file=a_file(images=()))
+
+    async def write(tx: Transaction) -> None:
+        for content in (UPLOADED, PREPARED):
+            await blobs.add(tx, content, made.created_at)
+        await templates.add(tx, made)
+
+    await office.runtime.db.write(write)

@@ -1,0 +1,388 @@
+"""What is done to several documents at once: asked first, done to each by itself, and told."""
+
+import asyncio
+import base64
+import io
+import os
+import re
+import zipfile
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from html import unescape
+from urllib.parse import urlencode
+
+import aiohttp
+import pikepdf
+import pytest
+
+from esign.actions.document import packing
+from esign.core.actor import Mode, Owner
+from esign.core.people.member import MemberRole
+from esign.store.document import blobs
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts
+from tests.factories import an_organisation, store_organisation
+from tests.journeys.api import a_pdf
+from tests.web.office.visitor import Office, Page, Visitor
+
+BACK = "/documents?view=waiting"
+EXTRACTED = re.compile(r"<li[^>]*>(.*?)</li>", re.DOTALL)
+
+
+async def three(office: Office) -> tuple[str, str, str]:
+    """A draft, one that is out, and one that is completed."""
+    api = office.site.api
+    done = await office.site.completed(title="the end", fileName="end.pdf")
+    draft = await api.create(title="the draft", fileName="draft.pdf")
+    return draft, await api.sent(title="out", fileName="out.pdf"), done
+
+
+async def asked(visitor: Visitor, deed: str, *ids: str, back: str = BACK) -> Page:
+    query = urlencode([*(("id", id) for id in ids), ("back", back)])
+    return await visitor.get(f"/selection/{deed}?{query}")
+
+
+def listed(page: Page) -> list[str]:
+    """What stands in the lists of the page."""
+    main = page.text.partition("<main")[2]
+    return [" ".join(unescape(re.sub(r"<[^>]+>", " ", one)).split()) for one in EXTRACTED.findall(main)]
+
+
+async def followed(visitor: Visitor, page: Page) -> Page:
+    """The page that tells what was not done; it can be read again."""
+    assert page.to.startswith("/selection/done?")
+    again, told = await visitor.get(page.to), await visitor.get(page.to)
+    assert (told.status, listed(told)) == (200, listed(again))
+    return told
+
+
+async def answer(visitor: Visitor, page: Page, deed: str, **more: str) -> Page:
+    """The form of that page, as it stands there."""
+    form = {"ids": page.value("ids"), "back": page.value("back"), **more}
+    return await visitor.post(f"/selection/{deed}", form)
+
+
+async def test_a_question_says_for_how_many_it_works_and_why_not_for_the_rest(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    draft, sent, done = await three(office)
+    page = await asked(ada, "remind", draft, sent, done, "doc_gone", sent)
+    assert page.title == "Remind the recipients of 1 document?"
+    assert "It works for 1 of the 4 that you chose." in page.said
+    assert listed(page) == [
+        "out",
+        "the draft The document is not out for signature, so this does not work now.",
+        "the end The document is not out for signature, so this does not work now.",
+        "A document It is not there any more.",
+    ]
+    assert page.value("ids") == sent and page.value("back") == BACK
+    page = await asked(ada, "cancel", draft, sent, done)
+    assert page.title == "Cancel 1 document?" and len(listed(page)) == 3
+    page = await asked(ada, "delete", draft, sent, done)
+    assert page.title == "Delete 2 documents for good?"
+    assert listed(page)[2] == "out The document is under way. Cancel it first, or wait until it is sealed."
+    page = await asked(ada, "cancel", draft)
+    assert (
+        page.title == "Nothing here can be cancelled" and "<form class" not in page.text.partition("<main")[2]
+    )
+
+
+async def test_what_is_done_to_all_is_told_in_the_list(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    one, two = [await office.site.api.sent() for _ in range(2)]
+    page = await answer(ada, await asked(ada, "remind", one, two), "remind", message="Please\r\nhurry")
+    assert page.to == f"{BACK}&done=documents-remind&number=2"
+    assert "Not mailed: the reminders wait here." in (await ada.get(page.to)).said
+    assert "Please" in await office.letter("ada@example.test")
+    page = await answer(ada, await asked(ada, "cancel", one, two), "cancel", reason="sold", notify="yes")
+    assert page.to.endswith("done=documents-cancel&number=2")
+    for id in (one, two):
+        document = await office.site.api.get(id)
+        assert (document["status"], document["closeReason"]) == ("cancelled", "sold")
+        trail = (await office.site.api.ok("GET", f"/documents/{id}/audit"))["data"]
+        assert {"kind": "member", "name": "Ada", "email": "ada@example.test"}.items() <= trail[-1][
+            "actor"
+        ].items()
+        assert trail[-1]["data"] == {"notified": True}
+    page = await answer(ada, await asked(ada, "delete", one), "delete")
+    assert "The document is deleted." in (await ada.get(page.to)).said
+    assert (await office.site.api.call("GET", f"/documents/{one}")).status == 404
+
+
+async def test_what_was_not_done_is_told_with_its_reason(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    one, two, three = [await office.site.api.sent(title=title) for title in ("first", "second", "third")]
+    page = await asked(ada, "cancel", one, two, three)
+    await office.site.api.ok("POST", f"/documents/{one}/cancel", {})
+    await office.site.api.ok("POST", f"/documents/{two}/cancel", {})
+    await office.site.api.ok("DELETE", f"/documents/{two}")
+    done = await followed(ada, await answer(ada, page, "cancel"))
+    assert done.status == 200 and done.title == "1 of 3 cancelled"
+    assert listed(done) == [
+        "first The document is not out for signature, so this does not work now.",
+        "A document It is not there any more.",
+        "third",
+    ]
+    assert f'href="{BACK.replace("&", "&amp;")}"' in done.text
+    trail = (await office.site.api.ok("GET", f"/documents/{three}/audit"))["data"]
+    assert trail[-1]["data"] == {"notified": False}, "without the tick nobody is told"
+    again = await followed(ada, await ada.post("/selection/cancel", ids=three))
+    assert again.title == "Nothing was cancelled"
+
+
+async def test_who_was_reminded_within_the_hour_is_left_in_peace(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    id = await office.site.api.sent()
+    assert (await ada.post("/selection/remind", ids=id)).to.startswith("/documents?done=documents-remind")
+    page = await followed(ada, await ada.post("/selection/remind", ids=id))
+    assert page.title == "Nothing was reminded"
+    [told] = listed(page)
+    assert (
+        told
+        == "agreement The last reminder left less than an hour ago. The next one can leave in 60 minutes."
+    )
+    assert (await asked(ada, "remind", id)).title == "Nobody can be reminded now"
+
+
+async def test_what_is_kept_by_the_settings_says_until_when(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    done = await office.site.completed()
+    await office.site.api.ok("PATCH", "/settings", {"retainCompletedDays": 10})
+    assert listed(await asked(ada, "delete", done)) == [
+        "agreement Your organisation keeps completed documents. This one can be deleted on 1 Dec 2026."
+    ]
+    page = await followed(ada, await ada.post("/selection/delete", ids=done))
+    assert page.title == "Nothing was deleted"
+
+
+async def test_a_failed_seal_is_tried_again_from_its_row(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    id = await office.site.api.sent()
+    assert listed(await followed(ada, await ada.post("/selection/retry-seal", ids=id))) == [
+        "agreement There is no failed seal to try again."
+    ]
+    site = office.site
+    sound = site.runtime.credentials[Mode.LIVE]
+    site.runtime.credentials[Mode.LIVE] = replace(sound, key_der=site.runtime.credentials[Mode.TEST].key_der)  # type: ignore[index]
+    await site.all_sign(id)
+    await site.work("seal")
+    site.runtime.credentials[Mode.LIVE] = sound  # type: ignore[index]
+    page = await ada.get("/documents?view=attention")
+    assert "Seal delayed" in page.said
+    assert (
+        await ada.post("/selection/retry-seal", ids=id)
+    ).to == "/documents?done=documents-retry-seal&number=1"
+    await site.work("seal")
+    assert await site.api.status(id) == "completed"
+    assert "All is well" in (await ada.get("/documents?view=attention")).said
+
+
+@pytest.mark.parametrize("deed", ["remind", "cancel", "delete", "download"])
+async def test_without_a_tick_there_is_no_question(office: Office, deed: str) -> None:
+    ada = await office.signed_in("Ada")
+    assert (await ada.get(f"/selection/{deed}?back=/documents?q=x")).to == "/documents?q=x"
+    assert (await ada.get(f"/selection/{deed}?back=https://evil.example/")).to == "/documents"
+    page = await ada.post(f"/selection/{deed}", ids=" ")
+    assert page.status in (400, 404)
+
+
+async def test_what_was_written_too_long_is_said_at_its_field(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    id = await office.site.api.sent()
+    page = await ada.post("/selection/cancel", ids=id, back=BACK, reason="x" * 1_001)
+    assert page.status == 422 and page.wrong() == {"reason": "1000 characters or fewer."}
+    assert page.title.startswith("Please check: Cancel 1 document?") or "Cancel 1 document?" in page.said
+    assert page.value("ids") == id and page.value("back") == BACK
+    assert await office.site.api.status(id) == "sent"
+
+
+async def test_nobody_reaches_what_is_of_another_organisation_or_mode(office: Office) -> None:
+    ids = await three(office)
+    other = await store_organisation(office.runtime.db, an_organisation(id="org_other"))
+    bo = await office.signed_in("Bo", MemberRole.OWNER, other.id)
+    for deed in ("remind", "cancel", "delete", "retry-seal"):
+        page = await followed(bo, await bo.post(f"/selection/{deed}", ids=" ".join(ids)))
+        assert listed(page) == ["A document It is not there any more."] * 3
+    assert (await bo.post("/selection/download", ids=" ".join(ids))).status == 404
+    ada = await office.signed_in("Ada")
+    await ada.post("/mode", mode="test")
+    assert listed(await asked(ada, "download", *ids)) == ["A document It is not there any more."] * 3
+
+
+async def test_a_viewer_downloads_and_does_nothing_else(office: Office) -> None:
+    vi = await office.signed_in("Vi", MemberRole.VIEWER)
+    draft, sent, done = await three(office)
+    for deed in ("remind", "cancel", "delete"):
+        assert (await asked(vi, deed, draft, sent, done)).status == 403
+        assert (await vi.post(f"/selection/{deed}", ids=f"{draft} {sent} {done}")).status == 403
+    assert (await vi.post("/selection/retry-seal", ids=done)).status == 403
+    assert (await asked(vi, "download", draft, done)).title == "Download 2 documents?"
+    assert await office.site.api.status(sent) == "sent"
+
+
+async def test_what_was_not_done_is_told_of_an_address_that_anybody_may_write(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    id = await office.site.api.create(title="the draft")
+    at = "/selection/done?deed=cancel&of=2"
+    assert listed(await ada.get(f"{at}&not={id}.x&done={id}")) == [
+        "the draft The document is not out for signature, so this does not work now.",
+        "the draft",
+    ]
+    sent = await office.site.api.sent(title="out")
+    assert listed(await ada.get(f"{at}&not={sent}.document_in_progress")) == [
+        "out The document is under way. Cancel it first, or wait until it is sealed."
+    ]
+    assert listed(await ada.get(f"{at}&not={sent}.<b>")) == ["out It did not work then. Try it again."]
+    for wrong in (
+        at,
+        "/selection/done",
+        f"{at[:-1]}0&not=x.y",
+        f"{at}99&not=x.y",
+        f"{at}x&not=x.y&back=//evil",
+    ):
+        assert (await ada.get(wrong)).to == "/documents"
+
+
+# ---------- files ----------
+
+
+async def taken(visitor: Visitor, *ids: str) -> tuple[int, str, str, bytes]:
+    """Status, kind, name and bytes of what is downloaded."""
+    sent = {"csrf": visitor.csrf, "ids": " ".join(ids)}
+    headers = {"Cookie": f"esign={visitor.token}", "Origin": visitor.site.base}
+    url = f"{visitor.site.base}/selection/download"
+    async with visitor.session.post(url, data=sent, headers=headers, allow_redirects=False) as got:
+        named = re.search(r'filename="([^"]+)"', got.headers.get("Content-Disposition", ""))
+        return got.status, got.content_type, named[1] if named else "", await got.read()
+
+
+async def test_several_files_come_as_one_archive(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    draft, sent, done = await three(office)
+    twin = await office.site.api.create(fileName="DRAFT.pdf")
+    odd = await office.site.api.create(fileName="a:b?\u202e*.pdf")
+    page = await asked(ada, "download", draft, sent, done, twin, odd)
+    assert "1 sealed and 4 as uploaded, because they are not completed." in page.said
+    status, kind, name, content = await taken(ada, draft, sent, done, twin, odd)
+    assert (status, kind, name) == (200, "application/zip", "documents 2026-11-21.zip")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist() == ["draft.pdf", "out.pdf", "end-sealed.pdf", "DRAFT (2).pdf", "a_b__.pdf"]
+        assert archive.read("end-sealed.pdf") == await office.site.api.file(done)
+        assert archive.read("draft.pdf") == a_pdf()
+        for one in archive.infolist():
+            assert one.flag_bits & 8 == 0, "sizes stand before each file, for whoever unpacks a stream"
+    for id in (draft, sent, done):
+        last = (await office.site.api.ok("GET", f"/documents/{id}/audit"))["data"][-1 if id != done else -2]
+        assert (last["type"], last["actor"]["name"]) == ("document.downloaded", "Ada")
+
+
+async def test_one_file_comes_as_it_is(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    draft, _, done = await three(office)
+    assert "The sealed PDF:" in (await asked(ada, "download", done)).said
+    status, kind, name, content = await taken(ada, done)
+    assert (status, kind, name) == (200, "application/pdf", "end-sealed.pdf")
+    with pikepdf.open(io.BytesIO(content)) as pdf:
+        assert len(pdf.pages) > 1
+    assert (await taken(ada, draft))[2] == "draft.pdf"
+
+
+async def test_too_much_at_once_is_refused_before_anything_is_sent(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = await office.signed_in("Ada")
+    one, two = [await office.site.api.create() for _ in range(2)]
+    monkeypatch.setattr(packing, "MOST_BYTES", 2 * len(a_pdf()) - 1)
+    page = await asked(ada, "download", one, two)
+    assert "Please choose fewer" in page.said and "Download ZIP" not in page.said
+    assert (await taken(ada, one, two))[0] == 400
+
+
+async def test_an_archive_holds_a_piece_of_a_file_at_a_time(office: Office) -> None:
+    runtime, [document] = office.runtime, [await office.site.api.create()]
+    first = await accounts.first_organisation(runtime.db)
+    assert first
+    [found] = await packing.describe(runtime, Owner(first.id, Mode.LIVE), [document])
+    content = os.urandom(3 * 2**20 + 5)
+
+    async def store(tx: Transaction) -> str:
+        return await blobs.add(tx, content, 0)
+
+    large = replace(found, sha256=await runtime.db.write(store), size=len(content), name="größer.pdf")
+    by = found.document.created_by
+    origin = found.document.recipients[0].origin
+    pieces = [one async for one in packing.pack(runtime, [large, found], "UTC", by, origin)]
+    assert max(map(len, pieces)) <= 2**20
+    with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as archive:
+        assert archive.testzip() is None and archive.namelist() == ["größer.pdf", "agreement.pdf"]
+        assert archive.read("größer.pdf") == content
+
+
+async def test_somebody_has_two_archives_under_way_and_no_more(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = asyncio.Event()
+
+    async def slow(*_: object) -> AsyncIterator[bytes]:
+        yield b"PK"
+        await gate.wait()
+        yield b"."
+
+    monkeypatch.setattr(packing, "pack", slow)
+    ada, bo = await office.signed_in("Ada"), await office.signed_in("Bo")
+    ids = [await office.site.api.create() for _ in range(2)]
+
+    async def begin(visitor: Visitor) -> aiohttp.ClientResponse:
+        sent = {"csrf": visitor.csrf, "ids": " ".join(ids)}
+        headers = {"Cookie": f"esign={visitor.token}", "Origin": visitor.site.base}
+        return await visitor.session.post(
+            f"{visitor.site.base}/selection/download", data=sent, headers=headers
+        )
+
+    one, two = await begin(ada), await begin(ada)
+    refused = await begin(ada)
+    assert (one.status, two.status, refused.status) == (200, 200, 429)
+    assert "Wait until one of them is complete." in await refused.text()
+    assert (other := await begin(bo)).status == 200, "nobody else has to wait"
+    one.close()  # whoever gives up makes room
+    assert (again := await begin(ada)).status == 200
+    gate.set()
+    assert await two.read() == await again.read() == await other.read() == b"PK."
+    assert (await begin(ada)).status == 200
+
+
+async def test_what_is_deleted_while_the_archive_is_made_is_named_in_it(office: Office) -> None:
+    ids = [await office.site.api.create(title=f"no {n}", fileName=f"{n}.pdf") for n in range(3)]
+    runtime = office.runtime
+    first = await accounts.first_organisation(runtime.db)
+    assert first
+    owner = Owner(first.id, Mode.LIVE)
+    found = await packing.describe(runtime, owner, [*ids, "doc_gone"])
+    assert len(found) == 3
+    await office.site.api.ok("DELETE", f"/documents/{ids[1]}")
+    damaged = found[2].sha256
+
+    async def damage(tx: Transaction) -> None:
+        await tx.run("DELETE FROM blob_chunk WHERE sha256 = :sha256", sha256=damaged)
+
+    other = await office.site.api.create(file=pdf_text(2), fileName="2b.pdf")
+    found += await packing.describe(runtime, owner, [other])
+    await runtime.db.write(damage)
+    actor = found[0].document.created_by
+    pieces = [
+        piece
+        async for piece in packing.pack(runtime, found, "UTC", actor, found[0].document.recipients[0].origin)
+    ]
+    with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as archive:
+        assert archive.testzip() is None
+        assert archive.namelist() == ["2b.pdf", "Not included.txt"]
+        text = archive.read("Not included.txt").decode()
+    assert [line for line in text.splitlines() if line.endswith(("no 0", "no 1", "no 2"))] == [
+        "0.pdf: no 0",
+        "1.pdf: no 1",
+        "2.pdf: no 2",
+    ]
+
+
+def pdf_text(pages: int) -> str:
+    return base64.b64encode(a_pdf(pages)).decode()

@@ -1,0 +1,152 @@
+"""What an owner looks at before the first document is sent: each check tells what there is."""
+
+import base64
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from esign.actions.server import checks
+from esign.core.actor import Mode
+from esign.core.instant import DAY, rfc3339
+from esign.core.people.member import MemberRole
+from esign.mail.failure import AuthenticationFailure, MailFailure, PermanentFailure, TemporaryFailure
+from esign.store.people import accounts
+from tests.factories import an_organisation, store_organisation
+from tests.fakes import FakeClock, FakeMailbox
+from tests.web.office.visitor import Office, an_office
+
+
+@pytest.mark.parametrize("page", ["address", "mail", "seal", "clock"])
+async def test_only_owners_look_at_the_server(office: Office, page: str) -> None:
+    admin = await office.signed_in("Bo", MemberRole.ADMIN)
+    assert (await admin.get(f"/server/{page}")).status == 403
+    assert "This server" not in (await admin.get("/account")).said
+    assert (await (await office.signed_in("Ada")).get(f"/server/{page}")).status == 200
+
+
+async def test_the_address_is_what_the_browser_found(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    page = await ada.get("/server/address")
+    assert office.site.base in page.said and "Only this machine can open it" in page.said
+    assert "This browser found the page there." in (await ada.post("/server/address")).said
+    elsewhere = office.site.base.replace("127.0.0.1", "localhost")
+    sent = {"Origin": elsewhere, "Host": elsewhere.removeprefix("http://")}
+    page = await ada.post("/server/address", headers=sent)
+    assert f"This browser found the page at {elsewhere}" in page.said
+
+
+async def test_a_test_mail_is_kept_where_no_server_is_set(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    assert "No mail server is set" in (await ada.get("/server/mail")).said
+    assert "The mail is kept." in (await ada.post("/server/mail")).said
+    assert "The way for mails is open" in await office.letter("ada@example.test")
+
+
+@pytest.fixture
+async def mailing(tmp_path: Path) -> AsyncIterator[tuple[Office, FakeMailbox]]:
+    """An installation with a mail server that is played."""
+    settings = {"host": "mail.example.test", "from": "Office <office@example.test>"}
+    async with an_office(tmp_path / "data", mail=settings) as office:
+        mailbox = FakeMailbox()
+        object.__setattr__(office.runtime, "mail", mailbox)
+        yield office, mailbox
+
+
+async def test_what_the_mail_server_says_is_shown_word_for_word(mailing: tuple[Office, FakeMailbox]) -> None:
+    office, mailbox = mailing
+    ada = await office.signed_in("Ada")
+    assert "mail.example.test, port 587" in (await ada.get("/server/mail")).said
+    page = await ada.post("/server/mail")
+    assert "The mail server took the mail to ada@example.test." in page.said
+    assert "250 taken as number 1" in page.said
+    assert [str(mail["To"]) for mail in mailbox.messages] == ["Ada <ada@example.test>"]
+    failures: tuple[MailFailure, ...] = (
+        AuthenticationFailure("535 5.7.8 Error: authentication failed"),
+        TemporaryFailure("The mail server did not answer in time"),
+        PermanentFailure("550 <b>no such user</b>"),
+    )
+    for failure in failures:
+        mailbox.failure = failure
+        page = await ada.post("/server/mail")
+        assert "did not take the mail" in page.said and failure.reason in page.said.replace("&lt;", "<")
+    assert "<b>no such" not in page.text
+
+
+async def test_a_practice_page_is_sealed_and_checked(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    page = await ada.get("/server/seal")
+    assert "This server made the certificate itself." in page.said and "days left" in page.said
+    assert "A page was sealed and checked." in (await ada.post("/server/seal")).said
+
+
+async def test_a_seal_that_does_not_hold_is_told_with_its_reason(office: Office) -> None:
+    ada = await office.signed_in("Ada")
+    live = office.runtime.credentials[Mode.LIVE]
+    other = office.runtime.credentials[Mode.TEST]
+    office.runtime.credentials[Mode.LIVE] = replace(live, key_der=other.key_der)  # type: ignore[index]
+    page = await ada.post("/server/seal")
+    assert "No page could be sealed and checked." in page.said
+    office.runtime.credentials[Mode.LIVE] = live  # type: ignore[index]
+    office.clock.advance(days=20 * 365)
+    await ada.sign_in("ada@example.test")
+    await ada.get("/account")
+    page = await ada.post("/server/seal")
+    assert "No page could be sealed and checked." in page.said and "expired" in page.said
+
+
+async def test_the_practice_page_is_a_whole_pdf(office: Office) -> None:
+    found = await accounts.first_organisation(office.runtime.db)
+    assert found and (await checks.try_seal(office.runtime, found)).fine
+    assert base64.b64encode(checks.a_page("x"))[:8] == b"JVBERi0x"
+
+
+# ---------- the clock ----------
+
+
+class JumpingClock(FakeClock):
+    error = 0
+
+    def now(self) -> int:
+        return self.at + self.error
+
+
+async def test_an_owner_sees_a_jump_of_the_clock_and_confirms_it(tmp_path: Path) -> None:
+    clock = JumpingClock()
+    async with an_office(tmp_path / "data", clock=clock) as office:
+        ada = await office.signed_in("Ada")
+        bo = await office.signed_in("Bo", MemberRole.ADMIN)
+        assert "runs evenly" in (await ada.get("/server/clock")).said
+        assert "jumped" not in (await ada.get("/documents")).said
+        clock.error = 31 * DAY
+        assert "The clock of this server jumped." in (await ada.get("/documents")).said
+        assert "jumped" not in (await bo.get("/documents")).said
+        assert "jumped 31 days ahead" in (await ada.get("/server/clock")).said
+        assert office.runtime.clock.doubt is not None, "looking at it confirms nothing"
+        assert (await ada.post("/server/clock")).to == "/server/clock?done=clock"
+        assert office.runtime.clock.doubt is None
+        assert office.runtime.clock.now() == clock.now()
+
+
+async def test_the_clock_is_confirmed_by_owners_of_the_first_organisation_alone(tmp_path: Path) -> None:
+    """What is due in every organisation of the server hangs on it."""
+    clock = JumpingClock()
+    async with an_office(tmp_path / "data", clock=clock) as office:
+        ada = await office.signed_in("Ada")
+        later = an_organisation(id="org_two", name="Second", created_at=office.clock.now() + 1)
+        other = await store_organisation(office.runtime.db, later)
+        stranger = await office.signed_in("Stranger", MemberRole.OWNER, other.id)
+        clock.error = 31 * DAY
+        page = await stranger.get("/server/clock")
+        assert "set up first confirm it" in page.said and 'action="/server/clock"' not in page.text
+        assert (await stranger.post("/server/clock")).status == 403
+        assert office.runtime.clock.doubt is not None
+        assert 'action="/server/clock"' in (await ada.get("/server/clock")).text
+        assert (await ada.post("/server/clock")).status == 303
+        entries = (await office.site.api.ok("GET", "/audit?type=clock.confirmed"))["data"]
+        assert [one["actor"]["email"] for one in entries] == ["ada@example.test"]
+        assert entries[0]["data"] == {"time": rfc3339(clock.now())}
+        await ada.get("/server/clock")
+        await ada.post("/server/clock")
+        assert (await office.site.api.ok("GET", "/audit?type=clock.confirmed"))["data"] == entries
