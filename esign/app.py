@@ -13,11 +13,19 @@ from starlette.types import Receive, Scope, Send
 
 from esign import __version__, authority
 from esign.actions.base import usage
-from esign.actions.mail.outbox import EmbeddedOutbox
-from esign.actions.people import accounts, joining
-from esign.actions.server import certificates, timekeeping
-from esign.actions.signing import drafting, handing, lettering, link_reading, proving, renewing, signing
-from esign.actions.verification import auditing
+from esign.actions.mail.embedded_outbox import EmbeddedOutbox
+from esign.actions.people import accounts, invitations
+from esign.actions.server import clock_watch, seal_certificates
+from esign.actions.signing import (
+    link_pages,
+    link_renewal,
+    phone_handoff,
+    recipient_auth,
+    signing,
+    signing_drafts,
+    typed_signature,
+)
+from esign.actions.verification import verify_trails
 from esign.config import Config
 from esign.core.errors import Problem
 from esign.core.people.user import Errand
@@ -39,7 +47,7 @@ from esign.system.vault import Vault
 from esign.tsa import TimeStamps
 from esign.web import downloads, health, home, logos, reference
 from esign.web.api import ENDPOINTS, V1
-from esign.web.faults import Faults
+from esign.web.error_pages import Faults
 from esign.web.http import errors
 from esign.web.http.guard import Guard
 from esign.web.http.origin import Proxies
@@ -74,15 +82,15 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         db = await stack.enter_async_context(opened(data / FILE))
         await installation.confirm_key(db, safe)
         db.on_full = room.release
-        if completed := await auditing.complete_heads(db, safe):
+        if completed := await verify_trails.complete_heads(db, safe):
             log.info("%s audit trails of an older version have ends that are vouched for now", completed)
-        guarded = await timekeeping.open_clock(db, clock or SystemClock())
+        guarded = await clock_watch.open_clock(db, clock or SystemClock())
         now = guarded.now()
         await accounts.check_name(db, config)  # before there are certificates in this name
         keyring = authority.Keyring(
             data, config.organisation.name, guarded.settled(), authority.given(config.seal)
         )
-        certificates.tell(keyring.authority)
+        seal_certificates.tell(keyring.authority)
         trusted = authority.trusted_roots(config.seal.trust)
         await accounts.ensure_organisation(db, config, now)
         pdf = Workers()
@@ -164,11 +172,11 @@ class App:
         faults = Faults(pages, Library.load())
         self._pages = Starlette(
             routes=[
-                *signing_routes(signing, proving, drafting, pages),
-                *reading_routes(link_reading),
-                *sheet.routes(lettering),
-                *handoff.routes(handing, pages),
-                *renewal.routes(renewing),
+                *signing_routes(signing, recipient_auth, signing_drafts, pages),
+                *reading_routes(link_pages),
+                *sheet.routes(typed_signature),
+                *handoff.routes(phone_handoff, pages),
+                *renewal.routes(link_renewal),
                 *home.routes(runtime),
                 *office_routes(runtime, pages, uploads),
                 *reference.routes(runtime, pages),
@@ -240,20 +248,20 @@ async def invite_owner(runtime: Runtime) -> None:
     """
     data = runtime.config.storage.data_dir
     try:
-        token = await joining.setup_token(runtime.db, runtime.clock.now())
-        joining.forget_setup_link(data)
+        token = await invitations.setup_token(runtime.db, runtime.clock.now())
+        invitations.forget_setup_link(data)
     except (Problem, OSError):
         log.warning("no link for the first owner can be written; make room on the disk and start esign again")
         return
     if token is None:
         return
-    address = joining.link(runtime.config.server.base_url, Errand.SETUP, token)
+    address = invitations.link(runtime.config.server.base_url, Errand.SETUP, token)
     if sys.stderr.isatty():
         sys.stderr.write(f"Nobody owns this installation yet. Within 30 minutes, set it up at {address}\n")
         sys.stderr.flush()
         return
     try:
-        place = joining.keep_setup_link(data, address)
+        place = invitations.keep_setup_link(data, address)
     except OSError as error:
         log.warning("the link for the first owner cannot be written to %s: %s", data, error.strerror)
         return

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from esign.authority import Keyring
 from esign.config import Config
 from esign.core.actor import Mode
-from esign.core.credential import Credential
 from esign.core.people.usage import Tally
+from esign.core.seal_credential import Credential
 from esign.mail.smtp import Mailer
 from esign.net import Outbound
 from esign.pdf.worker.workers import Workers

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from esign.core.errors import Problem
 from esign.pdf.inspection import Limits
-from esign.pdf.order import SealOrder
+from esign.pdf.seal_order import SealOrder
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.conftest import CORPUS
 from tests.manifest import TAKEN, expected, rows

@@ -23,7 +23,7 @@ from esign.core.document.state import lifecycle
 from esign.core.document.template import Template, TemplateRole
 from esign.core.instant import DAY, Instant, parse
 from esign.core.people.account import Organisation
-from esign.core.people.apikey import ApiKey, Scope
+from esign.core.people.api_key import ApiKey, Scope
 from esign.core.webhook.webhook import Webhook
 from esign.store.document import blobs, outcomes
 from esign.store.engine.database import Database, Transaction

@@ -23,8 +23,8 @@ from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.instant import DAY, HOUR, MINUTE, SECOND, Instant, parse
 from esign.core.language import LANGUAGES
-from esign.pdf.drawing import certificate
-from esign.pdf.order import SealFailed
+from esign.pdf.drawing import certificate_page
+from esign.pdf.seal_order import SealFailed
 from tests.factories import a_document, a_file, a_recipient, an_organisation
 
 START: Instant = parse("2026-11-18T08:02:11.250Z")
@@ -161,7 +161,7 @@ def told(story: Story, language: str) -> dict[str, Any]:
 
 
 def drawn(story: Story, language: str) -> bytes:
-    return certificate.draw(told(story, language), "certificate", story.now, FONT_PATHS)
+    return certificate_page.draw(told(story, language), "certificate", story.now, FONT_PATHS)
 
 
 def long() -> Story:

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
     pkcs12,
 )
 
-from esign.core.credential import Credential
+from esign.core.seal_credential import Credential
 
 NOW = 1_795_219_200_000  # 2026-11-21T00:00:00Z
 MADE = datetime(2026, 1, 1, tzinfo=UTC)

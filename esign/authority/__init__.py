@@ -18,11 +18,11 @@ Decisions:
 """
 
 from esign.authority.checks import AuthorityError, Findings, Material, Notice, Source, examine
-from esign.authority.given import Given, given
+from esign.authority.configured import Given, given
 from esign.authority.journal import Change
 from esign.authority.keyring import BY_ITSELF, By, Keyring
-from esign.authority.received import opened
-from esign.authority.standing import Authority, known_own, known_roots, load_or_make
+from esign.authority.parse_upload import opened
+from esign.authority.selection import Authority, known_own, known_roots, load_or_make
 from esign.authority.trusted import trusted_roots
 
 __all__ = [

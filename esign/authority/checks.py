@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from esign.authority import public
-from esign.core.credential import Credential
+from esign.core.seal_credential import Credential
 
 Extension = TypeVar("Extension", bound=x509.ExtensionType)
 PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey

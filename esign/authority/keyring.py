@@ -8,13 +8,13 @@ from threading import Lock
 from cryptography import x509
 from cryptography.hazmat.primitives.hashes import SHA256
 
-from esign.authority import journal, uploaded, used
+from esign.authority import journal, retired, uploaded
 from esign.authority.checks import Material, name_of
-from esign.authority.given import Given
-from esign.authority.standing import Authority, Origin, fresh_seal, load_or_make
+from esign.authority.configured import Given
+from esign.authority.selection import Authority, Origin, fresh_seal, load_or_make
 from esign.core.actor import Mode
-from esign.core.credential import Credential
 from esign.core.instant import Instant
+from esign.core.seal_credential import Credential
 
 WITHOUT_ASKING: dict[Origin, str] = {"made": "renewed", "uploaded": "uploaded", "configured": "configured"}
 
@@ -67,7 +67,7 @@ class Keyring:
         """Seal with this from now on; it was examined before."""
 
         def write() -> None:
-            used.keep(self._data_dir, material.credential)
+            retired.keep(self._data_dir, material.credential)
             uploaded.write(self._data_dir, material.credential)
 
         return self._change(now, write, replace(by, deed="uploaded"))

@@ -7,8 +7,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, load_der_priv
 
 from esign.authority import files, pem
 from esign.authority.checks import AuthorityError, Material, Source
-from esign.authority.made import key_as_pem
-from esign.core.credential import Credential
+from esign.authority.self_signed import key_as_pem
+from esign.core.seal_credential import Credential
 
 FILE = "uploaded-seal.pem"
 SOURCE = Source(

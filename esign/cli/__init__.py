@@ -10,7 +10,7 @@ import click
 
 from esign import __version__
 from esign.cli.clock import clock
-from esign.cli.exits import FAILED, USAGE, run, stop
+from esign.cli.exit_codes import FAILED, USAGE, run, stop
 from esign.cli.installation import application_key, configured, database, with_config
 from esign.cli.keys import keys
 from esign.cli.orgs import orgs
@@ -78,7 +78,7 @@ def verify(pdf: Path, as_json: bool, trust: tuple[Path, ...], online: bool, file
     config = configured(file)
 
     async def work() -> int:
-        from esign.cli.verifying import Unreadable, show, verify_file
+        from esign.cli.verify_file import Unreadable, show, verify_file
 
         try:
             verification = await verify_file(config, pdf, trust, online)
@@ -105,11 +105,11 @@ def verify_audit(what: str | None, chains: bool, file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> int:
-        from esign.cli import auditing
-        from esign.cli.verifying import Unreadable
+        from esign.cli import verify_trails
+        from esign.cli.verify_file import Unreadable
 
         try:
-            intact = await auditing.verify_audit(config, what, chains, click.echo)
+            intact = await verify_trails.verify_audit(config, what, chains, click.echo)
         except Unreadable as error:
             stop(USAGE, str(error))
         return 0 if intact else FAILED
@@ -131,7 +131,7 @@ def check(file: Path | None) -> None:
 
         from esign.store.engine.database import FILE
         from esign.store.engine.inspection import find_damage
-        from esign.store.server.walking import read_all
+        from esign.store.server.walk_rows import read_all
 
         path = config.storage.data_dir / FILE
         if not path.exists():
@@ -178,7 +178,7 @@ def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> int:
-        from esign.actions.mail import outbox as kept
+        from esign.actions.mail import embedded_outbox as kept
         from esign.core.instant import rfc3339
 
         async with database(config) as db:

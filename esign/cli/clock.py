@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from esign.cli.exits import run
+from esign.cli.exit_codes import run
 from esign.cli.installation import application_key, configured, database, with_config
 
 
@@ -20,7 +20,7 @@ def show_clock(file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> None:
-        from esign.actions.server import timekeeping
+        from esign.actions.server import clock_watch
         from esign.core.instant import rfc3339
         from esign.store.server import clock_marks
         from esign.system.clock import SystemClock
@@ -33,7 +33,7 @@ def show_clock(file: Path | None) -> None:
             return
         click.echo(f"The server was certain last at {rfc3339(found.mark.at)}.")
         if found.doubt_since is not None and found.doubt_ahead is not None:
-            jumped = timekeeping.describe_jump(found.doubt_ahead)
+            jumped = clock_watch.describe_jump(found.doubt_ahead)
             click.echo(f"Since then the clock {jumped}: nothing expires until it is confirmed or comes back.")
 
     run(work)
@@ -49,13 +49,13 @@ def confirm_clock(file: Path | None) -> None:
     config = configured(file)
 
     async def work() -> None:
-        from esign.actions.server import timekeeping
+        from esign.actions.server import clock_watch
         from esign.core.instant import rfc3339
         from esign.system.clock import SystemClock
 
         now = SystemClock().now()
         async with database(config) as db:
-            asked = await timekeeping.request_confirmation(db, application_key(config), now)
+            asked = await clock_watch.request_confirmation(db, application_key(config), now)
         if asked:
             click.echo(f"The server will go by {rfc3339(now)}.")
         else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from esign.cli.exits import USAGE, stop
+from esign.cli.exit_codes import USAGE, stop
 
 if TYPE_CHECKING:
     from esign.config import Config

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from esign.cli.exits import USAGE, run, stop
+from esign.cli.exit_codes import USAGE, run, stop
 from esign.cli.installation import application_key, configured, database, with_config
 
 
@@ -33,7 +33,7 @@ def create_key(
     with the present role of the member who made it.
     """
     from esign.core.actor import Mode
-    from esign.core.people.apikey import LIVE_ONLY, Scope
+    from esign.core.people.api_key import LIVE_ONLY, Scope
 
     if unknown := [scope for scope in scopes if scope not in set(Scope)]:
         raise click.BadParameter(
@@ -50,7 +50,7 @@ def create_key(
 
     async def work() -> None:
         from esign.actions.people import accounts
-        from esign.actions.server.timekeeping import read_now
+        from esign.actions.server.clock_watch import read_now
 
         async with database(config) as db:
             try:
@@ -93,7 +93,7 @@ def list_keys(file: Path | None) -> None:
 
     async def work() -> None:
         from esign.actions.people import accounts
-        from esign.actions.server.timekeeping import read_now
+        from esign.actions.server.clock_watch import read_now
 
         async with database(config) as db:
             now = await read_now(db)
@@ -117,7 +117,7 @@ def revoke_key(key_id: str, file: Path | None) -> None:
 
     async def work() -> None:
         from esign.actions.people import accounts
-        from esign.actions.server.timekeeping import read_now
+        from esign.actions.server.clock_watch import read_now
 
         async with database(config) as db:
             await accounts.revoke_key(db, application_key(config), key_id, await read_now(db))

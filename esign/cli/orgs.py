@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from esign.cli.exits import run
+from esign.cli.exit_codes import run
 from esign.cli.installation import application_key, configured, database, with_config
 
 PLANS = ("free", "team", "business", "enterprise")
@@ -31,7 +31,7 @@ def create_org(name: str, plan: str | None, file: Path | None) -> None:
         raise click.BadParameter(f"no font at hand can print {' '.join(missing)}", param_hint="--name")
 
     async def work() -> None:
-        from esign.actions.server.timekeeping import read_now
+        from esign.actions.server.clock_watch import read_now
 
         async with database(config) as db:
             made = await accounts.create_organisation(
@@ -74,7 +74,7 @@ def set_plan(organisation: str, plan: str, file: Path | None) -> None:
 
     async def work() -> None:
         from esign.actions.people import accounts
-        from esign.actions.server.timekeeping import read_now
+        from esign.actions.server.clock_watch import read_now
 
         async with database(config) as db:
             await accounts.set_plan(db, application_key(config), organisation, plan, await read_now(db))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from esign.cli.exits import run
+from esign.cli.exit_codes import run
 from esign.cli.installation import application_key, configured, database, with_config
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ def create_user(email: str, name: str, role: str, organisation: str | None, file
     email, name = checked(email, name)
 
     async def work() -> None:
-        from esign.actions.people import joining
+        from esign.actions.people import invitations
         from esign.actions.people import users as actions
-        from esign.actions.server.timekeeping import read_now
+        from esign.actions.server.clock_watch import read_now
         from esign.core.people.user import Errand
 
         async with database(config) as db:
@@ -49,7 +49,7 @@ def create_user(email: str, name: str, role: str, organisation: str | None, file
                 db, application_key(config), organisation, email, name, MemberRole(role), now
             )
         click.echo(f"{name} joins as {role} with this link, once and within 7 days:", err=True)
-        click.echo(joining.link(config.server.base_url, Errand.INVITATION, token))
+        click.echo(invitations.link(config.server.base_url, Errand.INVITATION, token))
 
     run(work)
 
@@ -113,9 +113,9 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
     config = configured(file)
 
     async def work() -> None:
-        from esign.actions.people import joining
+        from esign.actions.people import invitations
         from esign.actions.people import users as actions
-        from esign.actions.server.timekeeping import read_now
+        from esign.actions.server.clock_watch import read_now
         from esign.core.people.user import Errand
 
         async with database(config) as db:
@@ -124,7 +124,7 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
                 db, application_key(config), email, now, without_factor=without_second_factor
             )
         click.echo(f"{email} chooses a new password with this link, once and within an hour:", err=True)
-        click.echo(joining.link(config.server.base_url, Errand.RESET, token))
+        click.echo(invitations.link(config.server.base_url, Errand.RESET, token))
 
     run(work)
 
@@ -139,7 +139,7 @@ def disable_user(email: str, undo: bool, file: Path | None) -> None:
 
     async def work() -> None:
         from esign.actions.people import users as actions
-        from esign.actions.server.timekeeping import read_now
+        from esign.actions.server.clock_watch import read_now
 
         async with database(config) as db:
             if undo:

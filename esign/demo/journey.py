@@ -13,14 +13,14 @@ from typing import Any
 import aiohttp
 import click
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.actions.people import accounts
 from esign.app import serving
 from esign.config import ConfigError, load
 from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.instant import to_datetime
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.demo import contract, owner
 from esign.demo.receiver import Receiver, listening
 from esign.demo.steps import Failed, Steps
@@ -210,9 +210,9 @@ class Journey:
         """The newest signing link that was mailed to this address."""
         async with asyncio.timeout(WAIT):
             while True:
-                for mail in reversed(await outbox.list_mails(self.runtime.db, 100)):
+                for mail in reversed(await embedded_outbox.list_mails(self.runtime.db, 100)):
                     if email in mail.recipient:
-                        message = await outbox.read(self.runtime.db, self.runtime.vault, mail.id)
+                        message = await embedded_outbox.read(self.runtime.db, self.runtime.vault, mail.id)
                         text = message.get_body(("plain",)) if message else None
                         found = re.search(
                             rf"{re.escape(self.base)}/s/\S+", text.get_content() if text else ""

@@ -1,6 +1,6 @@
 """Whoever signs in at the server of the demonstration."""
 
-from esign.actions.people import joining
+from esign.actions.people import invitations
 from esign.core.actor import NOWHERE
 from esign.demo.steps import Failed
 from esign.runtime import Runtime
@@ -11,10 +11,10 @@ NAME, EMAIL = "Orla Byrne", "owner@fernhill.example"
 
 async def found(runtime: Runtime) -> str:
     """Makes them the owner, as the link of a first start would; their password."""
-    token = await joining.setup_token(runtime.db, runtime.clock.now())
+    token = await invitations.setup_token(runtime.db, runtime.clock.now())
     if token is None:
         raise Failed("a new folder has an owner already")
     organisation, password = runtime.config.organisation, new_recovery_code()
-    given = joining.Founder(NAME, EMAIL, password, organisation.name, organisation.time_zone)
-    await joining.found(runtime, token, given, NOWHERE)
+    given = invitations.Founder(NAME, EMAIL, password, organisation.name, organisation.time_zone)
+    await invitations.found(runtime, token, given, NOWHERE)
     return password

@@ -1,6 +1,6 @@
 """Erases what is kept of a person, once somebody has asked for it."""
 
-from esign.actions.people import erasing
+from esign.actions.people import erase_person
 from esign.runtime import Runtime
 from esign.store.people import erasings
 
@@ -10,7 +10,7 @@ async def tick(runtime: Runtime) -> int:
     count, failures = 0, list[Exception]()
     for asked in await erasings.unfinished(runtime.db, runtime.vault):
         try:
-            count += await erasing.carry_out(runtime, asked)
+            count += await erase_person.carry_out(runtime, asked)
         except Exception as failure:
             failures.append(failure)
     if failures:

@@ -3,9 +3,9 @@
 from functools import partial
 
 from esign.actions.document import documents as actions
-from esign.jobs.aside import work_off
+from esign.jobs.set_aside import work_off
 from esign.runtime import Runtime
-from esign.store.document import due
+from esign.store.document import due_documents
 
 BATCH = 500
 
@@ -16,6 +16,6 @@ async def tick(runtime: Runtime) -> int:
     async def find(limit: int) -> list[str]:
         if runtime.clock.doubt:
             return []
-        return await due.find_expired(runtime.db, runtime.clock.settled(), limit)
+        return await due_documents.find_expired(runtime.db, runtime.clock.settled(), limit)
 
     return await work_off(runtime, "document", find, partial(actions.expire, runtime), BATCH)

@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 
 from esign.core.instant import DAY, HOUR, Instant
 from esign.runtime import Runtime
-from esign.store.document import blobs, challenges, handoffs, views
+from esign.store.document import blobs, challenges, page_views, phone_handoffs
 from esign.store.engine.database import Transaction
 from esign.store.people import audit_log, known_browsers, sessions, tickets
-from esign.store.queue import events, idempotency, mails, outbox
+from esign.store.queue import events, idempotency, kept_mail, outbox
 
 BATCH = 500
 BLOBS = 16
@@ -27,14 +27,14 @@ async def tick(runtime: Runtime) -> int:
         (events.prune, now - runtime.config.limits.event_days * DAY, BATCH),
         (outbox.prune, now - outbox.KEPT, BATCH),
         (challenges.prune, now, BATCH),
-        (handoffs.prune, now - HOUR, BATCH),
+        (phone_handoffs.prune, now - HOUR, BATCH),
         (sessions.prune, now, BATCH),
         (tickets.prune, now, BATCH),
-        (mails.prune, now - runtime.config.test.purge_after_days * DAY, BATCH),
+        (kept_mail.prune, now - runtime.config.test.purge_after_days * DAY, BATCH),
         (blobs.prune, now - DAY, BLOBS),
         (audit_log.prune_failures, now - HOUR, BATCH),
         (known_browsers.prune, now - known_browsers.REMEMBERED, BATCH),
-        (views.prune, now - VIEWS_KEPT, BLOBS),
+        (page_views.prune, now - VIEWS_KEPT, BLOBS),
     )
     return sum([await until_done(runtime, prune, before, batch) for prune, before, batch in table])
 

@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from esign.actions.document import ending
+from esign.actions.document import cancel_delete
 from esign.core.actor import Mode
 from esign.core.document.retention import horizons
-from esign.jobs.aside import act_on
+from esign.jobs.set_aside import act_on
 from esign.runtime import Runtime
-from esign.store.document import due
+from esign.store.document import due_documents
 from esign.store.people import accounts
 
 BATCH = 100
@@ -25,7 +25,7 @@ async def tick(runtime: Runtime) -> int:
     for organisation in await accounts.organisations(db):
         for mode in Mode:
             until = horizons(organisation, mode, test_days, now)
-            find = partial(due.find_ended, db, organisation.id, mode)
+            find = partial(due_documents.find_ended, db, organisation.id, mode)
             if until.completed is not None:
                 count += await purge(runtime, partial(find, "completed_at", until.completed))
             if until.closed is not None:
@@ -40,7 +40,7 @@ async def purge(runtime: Runtime, find: Find) -> int:
         gone = list[str]()
 
         async def act(document_id: str, gone: list[str] = gone) -> None:
-            if await ending.delete_over(runtime, document_id):
+            if await cancel_delete.delete_over(runtime, document_id):
                 gone.append(document_id)
 
         aside |= await act_on(runtime, "document", found, act)

@@ -1,9 +1,9 @@
 """Recipients who have not finished are reminded; missed reminders are skipped, not made up for."""
 
-from esign.actions.document import reminding
-from esign.jobs.aside import work_off
+from esign.actions.document import reminders
+from esign.jobs.set_aside import work_off
 from esign.runtime import Runtime
-from esign.store.document import due
+from esign.store.document import due_documents
 
 BATCH = 500
 
@@ -14,9 +14,9 @@ async def tick(runtime: Runtime) -> int:
     async def find(limit: int) -> list[tuple[str, str]]:
         if runtime.clock.doubt:
             return []
-        return await due.find_reminders_due(runtime.db, runtime.clock.settled(), limit)
+        return await due_documents.find_reminders_due(runtime.db, runtime.clock.settled(), limit)
 
     async def act(one: tuple[str, str]) -> None:
-        await reminding.remind(runtime, *one)
+        await reminders.remind(runtime, *one)
 
     return await work_off(runtime, "document", find, act, BATCH)

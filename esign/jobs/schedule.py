@@ -6,42 +6,42 @@ from contextlib import asynccontextmanager
 
 from esign.jobs import (
     certificates,
-    delivering,
+    check_database,
+    compact_index,
+    deliver_webhooks,
+    disable_webhooks,
     erase,
     expire,
-    failing,
-    inspect,
-    keys,
-    probe,
+    flush_usage,
+    key_expiry,
     prune,
     purge,
     remind,
-    room,
-    shed,
-    tally,
-    timekeeping,
+    retry_one_seal,
+    watch_clock,
+    watch_disk,
     worker,
 )
-from esign.jobs.trouble import log_trouble
+from esign.jobs.log_trouble import log_trouble
 from esign.runtime import Runtime
 
 Tick = Callable[[Runtime], Awaitable[int]]
 
 TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
-    (timekeeping.tick, 5),
+    (watch_clock.tick, 5),
     (erase.tick, 5),
-    (room.tick, 10),
+    (watch_disk.tick, 10),
     (expire.tick, 15),
     (remind.tick, 60),
-    (probe.tick, 60),
-    (tally.tick, 60),
-    (failing.tick, 60),
-    (keys.tick, 3600),
+    (retry_one_seal.tick, 60),
+    (flush_usage.tick, 60),
+    (disable_webhooks.tick, 60),
+    (key_expiry.tick, 3600),
     (certificates.tick, 3600),
     (purge.tick, 3600),
     (prune.tick, 3600),
-    (shed.tick, 86_400),
-    (inspect.tick, 86_400),
+    (compact_index.tick, 86_400),
+    (check_database.tick, 86_400),
 )
 
 
@@ -53,7 +53,7 @@ async def running(runtime: Runtime) -> AsyncIterator[None]:
         asyncio.create_task(repeat(runtime, tick, seconds), name=tick.__module__) for tick, seconds in TICKS
     ]
     tasks += [asyncio.create_task(worker.run(runtime, kind), name=kind.name) for kind in worker.KINDS]
-    tasks.append(asyncio.create_task(delivering.run(runtime), name="webhook"))
+    tasks.append(asyncio.create_task(deliver_webhooks.run(runtime), name="webhook"))
     try:
         yield
     finally:

@@ -5,15 +5,15 @@ import logging
 from collections.abc import Awaitable, Callable, Set
 from dataclasses import dataclass
 
-from esign.actions.mail import mailing, relay
-from esign.actions.sealing import sealing
-from esign.actions.server import timekeeping
+from esign.actions.mail import deliver_mail, mail_breaker
+from esign.actions.sealing import seal_document
+from esign.actions.server import clock_watch
 from esign.core.errors import Problem
 from esign.core.instant import HOUR, MINUTE, Instant, Millis
-from esign.jobs import delivering
-from esign.jobs.trouble import log_trouble
+from esign.jobs import deliver_webhooks
+from esign.jobs.log_trouble import log_trouble
 from esign.runtime import Runtime
-from esign.store.document import due
+from esign.store.document import due_documents
 from esign.store.engine.database import Transaction
 from esign.store.queue import deliveries, outbox
 from esign.store.queue.outbox import Job
@@ -51,14 +51,21 @@ async def always(runtime: Runtime, tx: Transaction, now: Instant) -> bool:
 
 
 KINDS = (
-    Kind("seal", sealing.seal, at_once=SEALS_OF_ONE + 1, lease=5 * MINUTE, choose=choose_seals, may=always),
+    Kind(
+        "seal",
+        seal_document.seal,
+        at_once=SEALS_OF_ONE + 1,
+        lease=5 * MINUTE,
+        choose=choose_seals,
+        may=always,
+    ),
     Kind(
         "mail",
-        mailing.deliver,
-        at_once=mailing.AT_ONCE,
-        lease=mailing.LEASE,
-        choose=mailing.choose_due,
-        may=relay.claim,
+        deliver_mail.deliver,
+        at_once=deliver_mail.AT_ONCE,
+        lease=deliver_mail.LEASE,
+        choose=deliver_mail.choose_due,
+        may=mail_breaker.claim,
     ),
 )
 
@@ -66,7 +73,7 @@ KINDS = (
 async def recover(runtime: Runtime) -> None:
     """At the start: what another run had claimed is due again, and so is the seal of every waiting document."""
     now = runtime.clock.now()
-    waiting = await due.find_sealing(runtime.db)
+    waiting = await due_documents.find_sealing(runtime.db)
 
     async def write(tx: Transaction) -> None:
         await outbox.release(tx, runtime.boot, now)
@@ -76,8 +83,8 @@ async def recover(runtime: Runtime) -> None:
         await outbox.hasten(tx, "seal", now)
 
     await runtime.db.write(write)
-    await timekeeping.pull_in(runtime)
-    await relay.resume(runtime)
+    await clock_watch.pull_in(runtime)
+    await mail_breaker.resume(runtime)
 
 
 async def run(runtime: Runtime, kind: Kind) -> None:
@@ -187,6 +194,6 @@ async def drain(runtime: Runtime, *names: str) -> int:
             for job in await claim_due(runtime, kind, 1):
                 await attempt(runtime, kind, job)
                 attempts, idle = attempts + 1, False
-        if (not names or "webhook" in names) and (delivered := await delivering.drain(runtime)):
+        if (not names or "webhook" in names) and (delivered := await deliver_webhooks.drain(runtime)):
             attempts, idle = attempts + delivered, False
     return attempts

@@ -18,7 +18,7 @@ from esign.mail.failure import (
 from esign.mail.message import Envelope, envelope
 from esign.mail.pool import GOODBYE, Connection, Pool
 from esign.mail.words import line
-from esign.system.lookup import SystemLookup
+from esign.system.resolve_names import SystemLookup
 
 if TYPE_CHECKING:
     import ssl

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from esign.net.answer import TOO_LATE, Failed, Refused
 from esign.net.gate import Gate, Resolve
 from esign.net.zones import Zone
-from esign.system.lookup import SystemLookup
+from esign.system.resolve_names import SystemLookup
 
 if TYPE_CHECKING:
     import ssl

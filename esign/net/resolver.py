@@ -5,7 +5,7 @@ import socket
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from esign.system.lookup import Unanswered, is_literal
+from esign.system.resolve_names import Unanswered, is_literal
 
 if TYPE_CHECKING:
     import aiodns

@@ -10,7 +10,7 @@ from yarl import URL
 
 from esign.net.answer import TOO_LATE, Failed, Refused
 from esign.net.gate import Barred, Gate
-from esign.system.lookup import Unanswered
+from esign.system.resolve_names import Unanswered
 
 KEPT = 1_024
 BUFFER = 32 * 1_024  # aiohttp stops reading from the socket at twice this

@@ -5,7 +5,7 @@ import secrets
 from threading import Lock
 
 from esign.core.instant import Instant
-from esign.core.people.apikey import ALPHABET, RANDOM
+from esign.core.people.api_key import ALPHABET, RANDOM
 
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 ROOM = 1 << 61  # the first of the bits that are counted up

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import load_der_public_key
 from esign.core.der import BOOLEAN, NULL, OCTETS, SEQUENCE, der, der_integer, der_oid
 from esign.core.instant import HOUR, Instant, to_datetime
 from esign.core.timestamp import LARGEST, TimeStamp
-from esign.pdf.verify import envelope
+from esign.pdf.verify import cms_envelope
 
 SHA256_OID = "2.16.840.1.101.3.4.2.1"
 DIGESTS: dict[str, HashAlgorithm] = {"sha256": SHA256(), "sha384": SHA384(), "sha512": SHA512()}
@@ -77,7 +77,7 @@ def _checked(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStam
     _is_signed(signer_info, stated, certificate)
     if len(token) > LARGEST:
         raise Unusable(f"its time stamp has more than {LARGEST:,} bytes")
-    if not envelope.is_bare_token(token):
+    if not cms_envelope.is_bare_token(token):
         raise Unusable("its time stamp carries something that it did not sign and that proves nothing")
     return TimeStamp(token, int(at.timestamp() * 1000), _name(certificate.subject))
 

@@ -13,12 +13,12 @@ from typing import Any
 import aiohttp
 import pikepdf
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.actions.people import accounts
 from esign.app import serving
 from esign.config import Config, Limits, Organisation, Server, Signing, Storage
 from esign.core.actor import Mode
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.demo.journey import free_port
 from esign.runtime import Runtime
 from esign.store.engine.database import FILE, Transaction
@@ -174,9 +174,9 @@ class Site:
         """Whoever opens the newest link that was mailed to this address."""
 
         async def link() -> str | None:
-            for mail in reversed(await outbox.list_mails(self.runtime.db, 1000)):
+            for mail in reversed(await embedded_outbox.list_mails(self.runtime.db, 1000)):
                 if address in mail.recipient:
-                    message = await outbox.read(self.runtime.db, self.runtime.vault, mail.id)
+                    message = await embedded_outbox.read(self.runtime.db, self.runtime.vault, mail.id)
                     if message is not None and (found := link_in(message)):
                         return found
             return None

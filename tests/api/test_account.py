@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.config import Limits
 from esign.core.actor import Mode
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.jobs import prune
 from esign.web.api.account import present_limits
 from tests.api.site import Site, a_config, running
@@ -48,9 +48,9 @@ async def test_what_is_kept_read_and_attached_follows_the_settings(
         await site.sealed(document["id"])
 
         async def letter() -> Any:
-            for mail in await outbox.list_mails(site.runtime.db, 9):
+            for mail in await embedded_outbox.list_mails(site.runtime.db, 9):
                 if mail.subject.startswith("Signed by everyone") and signer["email"] in mail.recipient:
-                    return await outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+                    return await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
             return None
 
         mail = await until(letter, "letter")

@@ -10,11 +10,11 @@ import pytest
 import pytest_asyncio
 import rfc8785
 
-from esign.actions.verification import auditing
+from esign.actions.verification import verify_trails
 from esign.core.actor import Actor
 from esign.core.document.state.outcome import Event
 from esign.core.instant import rfc3339
-from esign.pdf.verification import Verification
+from esign.pdf.report import Verification
 from esign.store.document import outcomes
 from esign.store.engine.database import FILE
 from esign.store.queue import events
@@ -200,7 +200,7 @@ async def test_the_head_in_the_sealed_files_is_the_one_after_the_last_recipient_
             "embedded": True,
         }
         assert told["audit"] == expected and entries[last + 1]["type"] == "document.completed"
-        assert await auditing.against_file(site.runtime.db, await judged(site, content)) is None
+        assert await verify_trails.against_file(site.runtime.db, await judged(site, content)) is None
 
 
 async def test_the_sealed_files_carry_the_trail_up_to_there_as_the_api_tells_it(
@@ -243,9 +243,9 @@ async def test_a_trail_written_anew_with_the_application_key_does_not_fit_the_se
     ]
     facts[1] = replace(facts[1], at=facts[1].at - 1)
     await runtime.db.write(lambda tx: outcomes.record(tx, document["id"], tuple(facts), runtime.vault))
-    [chain] = [c async for c in auditing.recompute(runtime.db, runtime.vault, document["id"])]
+    [chain] = [c async for c in verify_trails.recompute(runtime.db, runtime.vault, document["id"])]
     assert (chain.broken, chain.entries) == (None, len(lines))
-    sealed, wrong = await auditing.against_own_file(
+    sealed, wrong = await verify_trails.against_own_file(
         runtime.db, document["id"], lambda content: judged(site, content)
     )
     assert sealed and wrong is not None and "not the one that the sealed file names" in wrong
@@ -254,7 +254,7 @@ async def test_a_trail_written_anew_with_the_application_key_does_not_fit_the_se
 async def test_the_trails_of_everything_that_happened_here_are_intact(site: Site, signed: Any) -> None:
     gone = await site.completed()
     await site.ok("DELETE", f"/documents/{gone['id']}")
-    chains = [c async for c in auditing.recompute(site.runtime.db, site.runtime.vault)]
+    chains = [c async for c in verify_trails.recompute(site.runtime.db, site.runtime.vault)]
     assert len(chains) > 3 and [c.broken for c in chains] == [None] * len(chains)
     [erased] = [c for c in chains if c.document_id == gone["id"]]
     assert erased.erased

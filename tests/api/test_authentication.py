@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.core.instant import DAY, MINUTE
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.store.document import challenges
 from tests.api.site import ONE_PAGE, Site, a_request, b64, gather
 from tests.journeys.api import Answer, Person, until
@@ -42,9 +42,9 @@ async def code_in(site: Site, address: str, after: int = 0) -> str:
 
     async def newest() -> str | None:
         found = []
-        for mail in await outbox.list_mails(site.runtime.db, 1000):
+        for mail in await embedded_outbox.list_mails(site.runtime.db, 1000):
             if address in mail.recipient and mail.subject.startswith("Your code"):
-                message = await outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+                message = await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
                 assert message is not None
                 if hit := CODES.search(part(message, "plain")):
                     found.append(hit[1] + hit[2])
@@ -433,7 +433,7 @@ async def test_the_sender_unblocks_whoever_had_all_codes_of_the_day(site: Site) 
         return await site.runtime.db.one("SELECT 1 FROM outbox WHERE state = 'pending'") is None or None
 
     await until(idle, "the end of the queue")
-    mails = await outbox.list_mails(site.runtime.db, 1000)
+    mails = await embedded_outbox.list_mails(site.runtime.db, 1000)
     codes = sum(recipient["email"] in m.recipient and m.subject.startswith("Your code") for m in mails)
     assert (await unblock(site, document)).body["unblocked"] is True
     assert (await person.send_code()).status == 200
@@ -505,10 +505,10 @@ async def test_the_letter_holds_the_code_and_no_link_and_its_subject_neither(sit
     code = await code_in(site, recipient["email"])
     (mail,) = [
         m
-        for m in await outbox.list_mails(site.runtime.db, 1000)
+        for m in await embedded_outbox.list_mails(site.runtime.db, 1000)
         if recipient["email"] in m.recipient and "code" in m.subject
     ]
-    message = await outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+    message = await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
     assert message is not None and mail.subject == "Your code from Northlight"
     text = part(message, "plain")
     assert "/s/" not in text and "Strictly private" not in text and "10 minutes" in text
@@ -722,9 +722,9 @@ async def test_four_roles_and_both_codes_are_sealed_and_what_they_showed_is_in_t
 
 async def attached(site: Site, address: str) -> list[str | None]:
     async def completed() -> list[str | None] | None:
-        for mail in await outbox.list_mails(site.runtime.db, 1000):
+        for mail in await embedded_outbox.list_mails(site.runtime.db, 1000):
             if address in mail.recipient and mail.subject.startswith("Signed by"):
-                message = await outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+                message = await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
                 assert message is not None
                 return [one.get_filename() for one in message.iter_attachments()]
         return None
@@ -751,7 +751,7 @@ async def test_with_its_document_all_that_was_known_of_codes_is_gone(site: Site)
     await person.enter(await code_in(site, recipient["email"]))
     await site.ok("POST", f"/documents/{document['id']}/cancel", {"notify": False})
     await site.ok("DELETE", f"/documents/{document['id']}")
-    mails = await outbox.list_mails(site.runtime.db, 1000)
+    mails = await embedded_outbox.list_mails(site.runtime.db, 1000)
     assert [mail.subject for mail in mails if recipient["email"] in mail.recipient] == []
     for table in ("challenge", "proof"):
         found = await site.runtime.db.all(

@@ -20,7 +20,7 @@ from urllib.parse import quote
 import pikepdf
 import pytest
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.core.polyglot import is_pure
 from tests.api.site import Answer, Site, a_request, b64
 from tests.core.test_polyglot import POLYGLOTS
@@ -308,8 +308,8 @@ async def test_a_name_made_for_headers_reaches_one_mailbox(site: Site) -> None:
 
 async def mails(site: Site) -> list[Any]:
     found = [
-        await outbox.read(site.runtime.db, site.runtime.vault, mail.id)
-        for mail in await outbox.list_mails(site.runtime.db, 100)
+        await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+        for mail in await embedded_outbox.list_mails(site.runtime.db, 100)
     ]
     return [mail for mail in found if mail is not None]
 

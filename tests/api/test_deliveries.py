@@ -10,7 +10,7 @@ from standardwebhooks.webhooks import Webhook
 
 from esign.core.actor import Mode
 from esign.core.instant import HOUR, rfc3339
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.store.document import outcomes
 from esign.store.engine.database import Transaction
 from tests.api.site import Site

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.core.instant import DAY, rfc3339
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from tests.api.site import ONE_PAGE, Answer, Site, a_request, b64
 from tests.journeys.api import a_pdf, until
 from tests.journeys.letters import part
@@ -438,9 +438,9 @@ async def test_the_address_before_is_told_in_its_language_and_not_told_the_new_o
     await site.ok("PATCH", path, {"email": right})
 
     async def farewell() -> Any:
-        for mail in await outbox.list_mails(site.runtime.db, 1000):
+        for mail in await embedded_outbox.list_mails(site.runtime.db, 1000):
             if wrong["email"] in mail.recipient and "umgeleitet" in mail.subject:
-                return await outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+                return await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
         return None
 
     message = await until(farewell, "mail to the address before")

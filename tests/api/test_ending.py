@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from esign.actions.document import files
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.core.actor import Actor, Mode, Origin, Owner
 from esign.core.document import audit
 from esign.core.errors import Problem
 from esign.core.instant import DAY, rfc3339
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.jobs import expire, prune, worker
 from esign.store.engine.database import Transaction
 from esign.store.queue import events
@@ -32,7 +32,7 @@ async def delete(site: Site, document_id: str, **given: Any) -> Answer:
 
 
 async def subjects_to(site: Site, address: str) -> list[str]:
-    mails = await outbox.list_mails(site.runtime.db, 1000)
+    mails = await embedded_outbox.list_mails(site.runtime.db, 1000)
     return [mail.subject for mail in mails if address in mail.recipient]
 
 

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from esign.core.instant import SECOND, rfc3339
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from tests.api.site import Answer, Site
 from tests.journeys.api import a_pdf
 

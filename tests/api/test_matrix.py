@@ -14,8 +14,8 @@ import pytest
 import pytest_asyncio
 
 from esign.core.actor import Mode
-from esign.core.people import apikey
-from esign.core.people.apikey import LIVE_ONLY, Scope
+from esign.core.people import api_key
+from esign.core.people.api_key import LIVE_ONLY, Scope
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
 from esign.web.api import ENDPOINTS, V1
@@ -186,7 +186,7 @@ async def people(site: Site) -> People:
         return Owner(site, await site.new_key(mode=mode, organisation=organisation), mode)
 
     revoked, expired = await site.new_key(), await site.new_key(days=1)
-    found = await accounts.key_by_hash(site.runtime.db, apikey.digest(revoked))
+    found = await accounts.key_by_hash(site.runtime.db, api_key.digest(revoked))
     assert found is not None
 
     async def revoke(tx: Transaction) -> None:
@@ -228,8 +228,8 @@ async def test_without_a_key_that_is_good_today_nothing_is_answered(
         None: "missing_api_key",
         wrong: "invalid_api_key",
         link_token: "invalid_api_key",
-        apikey.compose(Mode.LIVE, "0" * 30): "invalid_api_key",
-        apikey.compose(Mode.TEST, "0" * 30): "invalid_api_key",
+        api_key.compose(Mode.LIVE, "0" * 30): "invalid_api_key",
+        api_key.compose(Mode.TEST, "0" * 30): "invalid_api_key",
         people.revoked: "api_key_revoked",
         people.expired: "api_key_expired",
         people.poor: "plan_required",

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from esign.actions.people import accounts, joining
+from esign.actions.people import accounts, invitations
 from esign.core.actor import Actor, Mode
 from esign.core.instant import rfc3339
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.core.people.caller import Caller
 from esign.core.people.member import MemberRole
 from esign.store.engine.database import Transaction
@@ -72,8 +72,8 @@ async def test_an_address_is_a_member_once_however_it_is_written(site: Site) -> 
 async def test_a_member_goes_with_the_keys_they_made(site: Site) -> None:
     organisation = (await site.ok("GET", "/account"))["organisation"]["id"]
     now = site.clock.now()
-    user = joining.new_user("bo@example.test", "Bo", now, "no hash")
-    bo = replace(joining.owner_of(organisation, user, now), role=MemberRole.ADMIN)
+    user = invitations.new_user("bo@example.test", "Bo", now, "no hash")
+    bo = replace(invitations.owner_of(organisation, user, now), role=MemberRole.ADMIN)
 
     async def write(tx: Transaction) -> None:
         await users.add(tx, user)

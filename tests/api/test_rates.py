@@ -3,8 +3,8 @@ import re
 import pytest
 
 from esign.core.actor import Mode
-from esign.core.people import apikey
-from esign.core.people.apikey import Scope
+from esign.core.people import api_key
+from esign.core.people.api_key import Scope
 from esign.web.api import ENDPOINTS, V1
 from tests.api.site import Answer, Site, a_config, a_request, running
 from tests.fakes import FakeClock
@@ -148,7 +148,7 @@ async def test_policies_that_are_off_are_not_spoken_of(tmp_path_factory: pytest.
 
 
 def a_wrong_key(number: int) -> str:
-    return apikey.compose(Mode.LIVE, f"{number:030}")
+    return api_key.compose(Mode.LIVE, f"{number:030}")
 
 
 async def guess(port: int, number: int, *lines: str) -> Seen:

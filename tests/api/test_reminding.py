@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.core.instant import DAY, HOUR, rfc3339
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.jobs import remind as automatic
 from tests.api.site import Answer, Site
 from tests.journeys.api import Person, until
@@ -33,9 +33,9 @@ async def test_those_who_were_asked_are_reminded_with_the_message(site: Site) ->
     assert (shown["remindersSent"], shown["lastRemindedAt"]) == (1, rfc3339(site.clock.now()))
 
     async def letter() -> str | None:
-        for mail in await outbox.list_mails(site.runtime.db, 1000):
+        for mail in await embedded_outbox.list_mails(site.runtime.db, 1000):
             if ana["email"] in mail.recipient and mail.subject.startswith("Still waiting"):
-                message = await outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+                message = await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
                 plain = message and message.get_body(("plain",))
                 return plain.get_content() if plain else None
         return None

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from esign.core.actor import Mode
-from esign.core.people import apikey
+from esign.core.people import api_key
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
 from esign.web.api import ENDPOINTS, V1
@@ -98,7 +98,7 @@ async def delivery(site: Site) -> Request:
 
 
 async def an_api_key(site: Site) -> str:
-    found = await accounts.key_by_hash(site.runtime.db, apikey.digest(await site.new_key()))
+    found = await accounts.key_by_hash(site.runtime.db, api_key.digest(await site.new_key()))
     assert found is not None
     return f"/api-keys/{found.id}"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.core.instant import DAY
 from tests.api.site import ONE_PAGE, Site, a_request
 from tests.journeys.api import Person, until
@@ -21,7 +21,7 @@ def of(document: Any, role: str) -> Any:
 
 async def mails_to(site: Site, address: str) -> list[str]:
     """The subjects, oldest first."""
-    mails = await outbox.list_mails(site.runtime.db, 1000)
+    mails = await embedded_outbox.list_mails(site.runtime.db, 1000)
     return [mail.subject for mail in reversed(mails) if address in mail.recipient]
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.actions.people import settings
 from esign.config.tables import Server
 from esign.core.actor import Mode, Owner
 from esign.core.instant import DAY, rfc3339
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.core.people.caller import PROGRAM
 from tests.api.site import Site, a_config, running
 from tests.journeys.api import until
@@ -122,8 +122,8 @@ async def test_letters_and_pages_show_the_organisation_as_it_is_now(site: Site) 
     person = await site.person(signer["email"])
 
     async def letter() -> Any:
-        [mail] = await outbox.list_mails(site.runtime.db, 9)
-        return await outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+        [mail] = await embedded_outbox.list_mails(site.runtime.db, 9)
+        return await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
 
     message = await until(letter, "letter")
     assert message["Reply-To"].addresses[0].addr_spec == "new@south.example"

@@ -13,13 +13,13 @@ import pytest
 import pytest_asyncio
 from PIL import Image
 
-from esign.actions.signing import lettering, signing
+from esign.actions.signing import signing, typed_signature
 from esign.core.actor import Origin
 from esign.core.document import consent
 from esign.core.errors import Problem
 from esign.pdf.inspection import Picture
 from esign.pdf.worker.workers import WorkerFailed, Workers
-from esign.store.document import links
+from esign.store.document import signing_links
 from esign.store.engine.database import Transaction
 from esign.system.entropy import new_token
 from tests.api.site import Answer, Site, gather
@@ -229,7 +229,7 @@ async def test_a_typed_name_that_cannot_be_drawn_now_can_be_tried_again(site: Si
     _, person = await sent(site)
     runtime = replace(site.runtime, pdf=cast(Workers, Failing()))
     with pytest.raises(Problem, match="unavailable"):
-        await lettering.letters(runtime, signing.Visitor(person.link.rpartition("/")[2]), "Ada", "a")
+        await typed_signature.letters(runtime, signing.Visitor(person.link.rpartition("/")[2]), "Ada", "a")
 
 
 def drawing() -> dict[str, str]:
@@ -493,10 +493,10 @@ async def test_nobody_acts_out_of_turn(site: Site) -> None:
 async def handed_out(site: Site, document: Any, number: int) -> Person:
     """One who holds a link before it was mailed, as a sender may hand it out."""
     token = new_token()
-    link = links.Link(document["recipients"][number]["id"], document["id"], "sender")
+    link = signing_links.Link(document["recipients"][number]["id"], document["id"], "sender")
 
     async def write(tx: Transaction) -> None:
-        await links.add(tx, token, link, site.clock.now())
+        await signing_links.add(tx, token, link, site.clock.now())
 
     await site.runtime.db.write(write)
     return Person(site.session, f"{site.base}/s/{token}")

@@ -6,7 +6,7 @@ import pytest_asyncio
 
 from esign.core.actor import Mode
 from esign.core.instant import parse, rfc3339
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.jobs import prune
 from esign.web.api import describe
 from tests.api.site import ONE_PAGE, Answer, Site, a_config, gather, running

@@ -11,7 +11,7 @@ import pytest_asyncio
 from esign.core.actor import Mode
 from esign.core.document.document import FieldType
 from esign.core.instant import parse, rfc3339
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.store.people import accounts
 from tests.api.site import Answer, Site, a_config, a_request, b64, running
 from tests.factories import an_organisation

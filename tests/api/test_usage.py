@@ -5,8 +5,8 @@ import pytest
 
 from esign.core.actor import Mode
 from esign.core.instant import DAY, rfc3339
-from esign.core.people.apikey import Scope
-from esign.jobs import tally
+from esign.core.people.api_key import Scope
+from esign.jobs import flush_usage
 from tests.api.site import ONE_PAGE, Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -61,7 +61,7 @@ async def test_the_bytes_of_every_upload_are_counted(site: Site) -> None:
 async def test_requests_are_counted_before_and_after_they_are_written(site: Site) -> None:
     site.clock.advance(days=1)
     assert [(await used(site))["apiRequests"] for _ in range(3)] == [1, 2, 3]
-    await tally.tick(site.runtime)  # the program does so, too, each minute
+    await flush_usage.tick(site.runtime)  # the program does so, too, each minute
     day = site.clock.now() // DAY
     row = await site.runtime.db.one(
         "SELECT sum(api_requests) AS written FROM usage WHERE day = :day", day=day

@@ -8,12 +8,12 @@ import pikepdf
 import pytest
 import pytest_asyncio
 
-from esign.actions.verification import verifying
+from esign.actions.verification import verify_file
 from esign.core.actor import Mode, Owner
 from esign.core.instant import Instant
-from esign.core.people.apikey import Scope
-from esign.pdf.verification import Verification
-from esign.pdf.worker.turn import Turn
+from esign.core.people.api_key import Scope
+from esign.pdf.report import Verification
+from esign.pdf.worker.queue_turn import Turn
 from esign.pdf.worker.workers import Ders, Workers
 from tests.api.site import ONE_PAGE, Site, a_config, b64, running, saved
 from tests.factories import an_organisation, store_organisation
@@ -149,8 +149,8 @@ async def test_a_file_that_anybody_brings_gets_five_seconds_of_processor_time(si
     watched = replace(site.runtime, pdf=workers)
     owner = Owner((await site.ok("GET", "/account"))["organisation"]["id"], Mode.LIVE)
     try:
-        assert (await verifying.verify(watched, owner, file))["result"] == "valid"
-        assert (await verifying.verify_for_anybody(watched, file)).verification["result"] == "valid"
+        assert (await verify_file.verify(watched, owner, file))["result"] == "valid"
+        assert (await verify_file.verify_for_anybody(watched, file)).verification["result"] == "valid"
     finally:
         await workers.close()
     assert workers.seconds == [5, 5]

@@ -5,9 +5,9 @@ import pytest
 
 from esign.core.actor import Mode
 from esign.core.instant import rfc3339
-from esign.core.people.apikey import Scope
-from esign.core.webhook.signature import sign
+from esign.core.people.api_key import Scope
 from esign.core.webhook.webhook import ALL_EVENTS
+from esign.core.webhook.webhook_signature import sign
 from esign.store.queue import deliveries
 from esign.web.api import describe
 from tests.api import described

@@ -16,10 +16,10 @@ from cryptography.x509.oid import ObjectIdentifier
 
 from esign import authority
 from esign.authority import Authority, AuthorityError, Given
-from esign.core.credential import TEST_MARK, Credential
 from esign.core.instant import DAY
+from esign.core.seal_credential import TEST_MARK, Credential
 from esign.pdf.seal.seal import seal
-from esign.pdf.verify.verify import verify
+from esign.pdf.verify.validate import verify
 from tests.pdf.sealing import a_pdf, an_order
 from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
 

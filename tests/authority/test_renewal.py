@@ -19,13 +19,13 @@ from cryptography.hazmat.primitives.serialization import (
 from esign import authority
 from esign.authority import Authority, AuthorityError, Given, Keyring
 from esign.authority.certificates import DOCUMENT_SIGNING
-from esign.authority.standing import load_or_make
+from esign.authority.selection import load_or_make
 from esign.core.actor import Mode
-from esign.core.credential import Credential
 from esign.core.instant import DAY
+from esign.core.seal_credential import Credential
 from esign.pdf.seal import cms
 from esign.pdf.seal.seal import seal
-from esign.pdf.verify.verify import verify
+from esign.pdf.verify.validate import verify
 from esign.system.clock import SystemClock
 from tests.authority.test_authority import certificate_of, common_name, issuer_of
 from tests.pdf.forging import parts

@@ -24,7 +24,7 @@ from esign.authority import (
 )
 from esign.core.instant import DAY, to_datetime
 from esign.pdf.seal.seal import seal
-from esign.pdf.verify.verify import verify
+from esign.pdf.verify.validate import verify
 from tests.pdf.sealing import a_pdf, an_order
 from tests.pki import MADE, NOW, YEAR, Issued, a_key, a_seal, an_authority
 

@@ -16,8 +16,8 @@ from esign.actions.people import accounts
 from esign.app import open_runtime
 from esign.config import Config, Limits, Storage
 from esign.core.actor import Mode
-from esign.core.people import apikey
-from esign.core.people.apikey import ApiKey, Scope
+from esign.core.people import api_key
+from esign.core.people.api_key import ApiKey, Scope
 from esign.runtime import Runtime
 from esign.store.people import accounts as stored
 from esign.web.api import ENDPOINTS
@@ -65,7 +65,7 @@ async def compare(runtime: Runtime) -> None:
         scopes=frozenset((Scope.ALL,)),
         expires_in_days=None,
     )
-    key = await stored.key_by_hash(runtime.db, apikey.digest(text))
+    key = await stored.key_by_hash(runtime.db, api_key.digest(text))
     assert key is not None
     asked, known = Api(runtime, ENDPOINTS), Api(runtime, ENDPOINTS)
     known._keys = cast(Authentication, Known(key))

@@ -14,7 +14,7 @@ from esign.core.document.document import Document, Recipient, RecipientStatus, S
 from esign.core.instant import DAY, Instant
 from esign.store.document.documents import RECIPIENT_COLUMNS, WRITTEN, document_row, recipient_rows
 from esign.store.document.search import SLOTS, row_of
-from esign.store.engine import words
+from esign.store.engine import search_words
 from esign.store.engine.database import FILE, opened
 from esign.store.engine.sql import insert
 from esign.system.entropy import new_id
@@ -150,7 +150,7 @@ def fill_in(connection: sqlite3.Connection, batch: list[Document]) -> None:
                 "texts": texts,
                 "labels": labels,
                 "rowid": number,
-                "words": words.words(texts, labels),
+                "words": search_words.words(texts, labels),
             }
         )
     connection.executemany(insert("search", ("number", "document_id", "texts", "labels")), lines)

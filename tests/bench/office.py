@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from esign.actions.people import joining, sessions
+from esign.actions.people import invitations, sessions
 from esign.app import App, open_runtime
 from esign.config import Config, Server, Storage
 from esign.core.actor import Origin
@@ -52,7 +52,7 @@ async def signed_in(runtime: Runtime) -> str:
     """The cookie of somebody new who looks after everything."""
     now = runtime.clock.now()
     email = f"{new_id('usr', now)}@northlight.example"
-    user = joining.new_user(email, "Ada", now, "")
+    user = invitations.new_user(email, "Ada", now, "")
     member = Member(
         new_id("mem", now), ORGANISATION, email, "Ada", MemberRole.OWNER, MemberStatus.ACTIVE, now, user.id
     )

@@ -17,7 +17,7 @@ from esign.app import open_runtime
 from esign.config import Config, Server, Storage
 from esign.core.actor import Mode
 from esign.core.document.document import Status
-from esign.core.document.listing import Listing, Sort, Span
+from esign.core.document.document_filters import Listing, Sort, Span
 from esign.core.instant import DAY, Instant
 from esign.jobs import schedule
 from esign.store.document import listing

@@ -18,10 +18,10 @@ import pikepdf
 from pikepdf import Dictionary, Name, Stream
 
 from esign.config import Remote
-from esign.core.credential import Credential
+from esign.core.seal_credential import Credential
 from esign.net import Direct
-from esign.pdf.order import Begun, Sealed, SealOrder
-from esign.pdf.verify.verify import verify
+from esign.pdf.seal_order import Begun, Sealed, SealOrder
+from esign.pdf.verify.validate import verify
 from esign.pdf.worker.workers import Workers
 from esign.tsa import TimeStamps
 from tests.bench import sealers, serving

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from esign.actions.people import joining, sessions
+from esign.actions.people import invitations, sessions
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Status
 from esign.core.document.state import lifecycle
@@ -54,7 +54,9 @@ async def begin(runtime: Runtime, name: str, role: MemberRole, mode: Mode) -> st
     email = f"{name.split()[0].lower()}@example.test"
     organisation = await accounts.first_organisation(runtime.db)
     assert organisation
-    user = joining.new_user(email, name, now, await runtime.passwords.hash(PASSWORD, lane_of_known(email)))
+    user = invitations.new_user(
+        email, name, now, await runtime.passwords.hash(PASSWORD, lane_of_known(email))
+    )
     member = Member(new_id("mem", now), organisation.id, email, name, role, MemberStatus.ACTIVE, now, user.id)
 
     async def write(tx: Transaction) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from tests.journeys.letters import part
 from tests.journeys.site import Site, a_site
 
@@ -36,9 +36,9 @@ class Stage:
     def letter(self, email: str) -> str:
         """The text of the newest mail there."""
         runtime = self.site.runtime
-        kept = self.do(outbox.list_mails(runtime.db, 1000))
+        kept = self.do(embedded_outbox.list_mails(runtime.db, 1000))
         newest = [mail.id for mail in kept if email in mail.recipient][-1]
-        message = self.do(outbox.read(runtime.db, runtime.vault, newest))
+        message = self.do(embedded_outbox.read(runtime.db, runtime.vault, newest))
         assert message is not None
         return part(message, "plain")
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from esign.core.document.handoff import LIVES, Handoff
-from esign.store.document import handoffs
+from esign.store.document import phone_handoffs
 from esign.system.entropy import new_token
 from tests.browser.conftest import Visits
 from tests.browser.stage import Stage, a_stage
@@ -200,7 +200,7 @@ def test_a_code_that_is_too_old_says_what_to_do(stage: Stage, visit: Visits, sho
     [person] = stage.do(stage.site.api.get(document))["recipients"]
     token, runtime = new_token(), stage.site.runtime
     past = Handoff(person["id"], document, "hnd_1", "signature", runtime.clock.now() - LIVES)
-    stage.do(runtime.db.write(lambda tx: handoffs.begin(tx, token, past)))
+    stage.do(runtime.db.write(lambda tx: phone_handoffs.begin(tx, token, past)))
     phone = visit.at(f"{stage.site.base}/h/{token}")
     expect(phone.get_by_role("heading", level=1)).to_have_text("This code has expired")
     expect(phone.locator("body")).not_to_contain_text("Joinery")

@@ -15,7 +15,7 @@ from PIL import Image, ImageChops, ImageOps
 from playwright.sync_api import Locator, Page, expect
 
 from esign.demo import contract
-from esign.store.document import links
+from esign.store.document import signing_links
 from esign.system.entropy import new_token
 from tests.browser.stage import Stage, a_stage
 from tests.journeys.program import esign
@@ -215,8 +215,8 @@ def early_link(stage: Stage, document: str, person: tuple[str, str]) -> str:
     recipients = stage.do(stage.site.api.get(document))["recipients"]
     [recipient] = [who["id"] for who in recipients if who["email"] == person[1]]
     token, runtime = new_token(), stage.site.runtime
-    link = links.Link(recipient, document, "sender")
-    stage.do(runtime.db.write(lambda tx: links.add(tx, token, link, runtime.clock.now())))
+    link = signing_links.Link(recipient, document, "sender")
+    stage.do(runtime.db.write(lambda tx: signing_links.add(tx, token, link, runtime.clock.now())))
     return f"{stage.site.base}/s/{token}"
 
 

@@ -19,9 +19,9 @@ from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID
 from playwright.sync_api import Page, expect
 
-from esign.actions.mail.copies import HIDDEN
-from esign.core.people.apikey import hint
-from esign.jobs import delivering
+from esign.actions.mail.mail_archive import HIDDEN
+from esign.core.people.api_key import hint
+from esign.jobs import deliver_webhooks
 from tests.browser.conftest import Visits
 from tests.browser.furnished import signed_in
 from tests.browser.office_walks import send_seal
@@ -196,7 +196,7 @@ def test_a_webhook_made_in_the_browser_is_told_fails_and_is_delivered_again(
         whole(page, shot, "settings-delivery")
         program.status = 503
         stage.do(stage.site.api.create())
-        stage.do(delivering.drain(stage.site.runtime))
+        stage.do(deliver_webhooks.drain(stage.site.runtime))
         page.get_by_role("link", name=program.url).click()
         expect(page.get_by_text("The program has taken nothing since")).to_be_visible()
         whole(page, shot, "settings-webhook-failing")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.core.actor import Mode
 from tests.browser.stage import Stage, a_stage
 from tests.journeys.api import Api, a_request
@@ -87,8 +87,8 @@ class World:
         """Every address of the installation in every mail, in the text and in the page of it."""
         runtime = self.stage.site.runtime
         found: dict[str, None] = {}
-        for mail in self.stage.do(outbox.list_mails(runtime.db, 1000)):
-            message = self.stage.do(outbox.read(runtime.db, runtime.vault, mail.id))
+        for mail in self.stage.do(embedded_outbox.list_mails(runtime.db, 1000)):
+            message = self.stage.do(embedded_outbox.read(runtime.db, runtime.vault, mail.id))
             assert message is not None
             for kind in ("plain", "html"):
                 for address in ADDRESS.findall(unescape(part(message, kind))):
@@ -103,7 +103,7 @@ class World:
         )
         states = [self.stage.do(self.api.status(document)) for document in self.documents]
         self.mail()
-        mails = self.stage.do(outbox.list_mails(self.stage.site.runtime.db, 1000))
+        mails = self.stage.do(embedded_outbox.list_mails(self.stage.site.runtime.db, 1000))
         return trails, states, len(mails)
 
 

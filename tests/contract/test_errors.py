@@ -10,7 +10,7 @@ import pytest
 from esign.core.actor import Mode
 from esign.core.errors import CATALOGUE
 from esign.core.instant import DAY
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.core.people.usage import Meter, Usage
 from esign.store.engine.database import WAITING, Transaction
 from esign.store.people import usage

@@ -16,7 +16,7 @@ import pytest
 from esign.config import Limits
 from esign.core.document.document import FieldType, RecipientStatus, Role, Status
 from esign.core.errors import CATALOGUE
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.core.webhook.webhook import ALL_EVENTS
 from esign.web.api import ENDPOINTS, V1
 from tests.model.rules import TABLE as ATTEMPTS

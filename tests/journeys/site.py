@@ -8,12 +8,12 @@ from typing import Any
 
 import aiohttp
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.actions.people import accounts, members
 from esign.app import App, open_runtime, serving
 from esign.config import Config
 from esign.core.actor import Mode, Owner
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.core.people.caller import PROGRAM
 from esign.core.people.member import MemberRole
 from esign.demo.journey import free_port
@@ -56,8 +56,8 @@ class Site:
 
     async def person(self, email: str) -> Person:
         """Whoever reads the newest kept mail to that address that holds a link."""
-        for mail in reversed(await outbox.list_mails(self.runtime.db, 1000)):
-            message = await outbox.read(self.runtime.db, self.runtime.vault, mail.id)
+        for mail in reversed(await embedded_outbox.list_mails(self.runtime.db, 1000)):
+            message = await embedded_outbox.read(self.runtime.db, self.runtime.vault, mail.id)
             assert message is not None
             if email in mail.recipient and (link := link_in(message)):
                 return Person(self.session, link)

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.core.instant import DAY, HOUR, Instant, parse, rfc3339
 from esign.jobs import expire, prune, remind, schedule
 from tests.fakes import FakeClock
@@ -22,7 +22,7 @@ async def tick(site: Site) -> None:
 
 
 async def subjects(site: Site, address: str) -> list[str]:
-    mails = await outbox.list_mails(site.runtime.db, 1000)
+    mails = await embedded_outbox.list_mails(site.runtime.db, 1000)
     return [mail.subject.partition(":")[0] for mail in mails if address in mail.recipient]
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from esign.actions.server import timekeeping
+from esign.actions.server import clock_watch
 from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant
 from esign.core.people.user import Session, Stage, User
-from esign.jobs import erase, expire, failing, keys, prune, purge, remind, schedule, worker
-from esign.jobs import timekeeping as ticking
+from esign.jobs import disable_webhooks, erase, expire, key_expiry, prune, purge, remind, schedule, worker
+from esign.jobs import watch_clock as ticking
 from esign.mail.failure import TemporaryFailure
 from esign.runtime import Runtime
 from esign.store.engine.database import FILE, Transaction, opened
@@ -28,7 +28,7 @@ from tests.journeys.site import Site, a_site
 ADA = "ada@example.test"
 JUMPS = [31 * DAY, 365 * DAY, 3_650 * DAY]
 TICKS: tuple[Callable[[Runtime], Awaitable[int]], ...] = (
-    ticking.tick, expire.tick, remind.tick, failing.tick, keys.tick, purge.tick, prune.tick, erase.tick,
+    ticking.tick, expire.tick, remind.tick, disable_webhooks.tick, key_expiry.tick, purge.tick, prune.tick, erase.tick,
 )  # fmt: skip
 
 
@@ -166,13 +166,13 @@ async def test_an_operator_confirms_it_on_the_command_line(
 ) -> None:
     made = await furnish(place, jumping)
     async with opened(tmp_path / "data" / FILE) as beside:
-        assert not await timekeeping.request_confirmation(beside, place.runtime.vault, jumping.now()), (
+        assert not await clock_watch.request_confirmation(beside, place.runtime.vault, jumping.now()), (
             "nothing is in doubt"
         )
         jumping.error = 3 * DAY
         await tick(place)
         assert await place.api.status(made["short"]) == "sent"
-        assert await timekeeping.request_confirmation(beside, place.runtime.vault, jumping.now())
+        assert await clock_watch.request_confirmation(beside, place.runtime.vault, jumping.now())
     await tick(place)
     assert await place.api.status(made["short"]) == "expired"
     [entry] = (await place.api.ok("GET", "/audit?type=clock.confirmed"))["data"]

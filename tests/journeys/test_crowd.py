@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from esign.pdf.worker.turn import STRANGERS, Kind, Turn
+from esign.pdf.worker.queue_turn import STRANGERS, Kind, Turn
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
 from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from esign.core.actor import Mode
-from esign.jobs import expire, failing, inspect, keys, purge, remind
+from esign.jobs import check_database, disable_webhooks, expire, key_expiry, purge, remind
 from esign.store.engine.damage import Unreadable
 from esign.store.engine.database import FILE
 from esign.store.people import members
 from esign.store.queue import webhooks
-from esign.store.server.walking import read_all
+from esign.store.server.walk_rows import read_all
 from tests.fakes import FakeClock
 from tests.journeys.program import configuration, esign
 from tests.journeys.site import Site
@@ -133,7 +133,7 @@ async def test_a_damaged_webhook_holds_up_nobody(site: Site, clock: FakeClock) -
     assert await site.work("webhook") > 0
     await site.runtime.db.write(lambda tx: tx.run("UPDATE webhook SET failing_since = 1"))
     clock.advance(days=30)
-    await failing.tick(site.runtime)
+    await disable_webhooks.tick(site.runtime)
     assert f"webhook {made[0]}" in (await warnings(site))[0]
 
 
@@ -163,7 +163,7 @@ async def test_damaged_keys_members_and_organisations_hold_up_no_tick(site: Site
     await spoil(site, "api_key", "scopes", "{", id=rows[-1]["id"])
     await spoil(site, "member", "role", "emperor", id=people[0]["id"])
     clock.advance(days=360)
-    await keys.tick(site.runtime)
+    await key_expiry.tick(site.runtime)
     organisation = (await site.runtime.db.all("SELECT id FROM organisation"))[0]["id"]
     assert people[1]["id"] in [each.id for each in await members.find(site.runtime.db, organisation, 10)]
     assert await read_all(site.runtime.db) > 0
@@ -182,14 +182,14 @@ async def test_a_changed_or_missing_chunk_is_noticed_when_it_is_read(site: Site)
 
 
 async def test_damaged_pages_are_told_while_the_server_runs(site: Site) -> None:
-    assert await inspect.tick(site.runtime) == 0
+    assert await check_database.tick(site.runtime) == 0
     path = site.runtime.config.storage.data_dir / FILE
     await site.api.sent()
     await site.runtime.db._checkpoint("TRUNCATE")
     with path.open("r+b") as file:
         file.seek(4096 * 6)
         file.write(b"\xff" * 4096)
-    assert await inspect.tick(site.runtime) > 0
+    assert await check_database.tick(site.runtime) > 0
     assert ("database", "pages") in [entry[:2] for entry in site.runtime.db.damage.entries()]
 
 

@@ -12,7 +12,7 @@ from aiohttp import web
 from esign.core.actor import Mode
 from esign.core.instant import SECOND
 from esign.core.webhook.webhook import template_payload
-from esign.jobs import delivering
+from esign.jobs import deliver_webhooks
 from esign.store.document import outcomes
 from esign.store.engine.database import FILE, Database, Row, Transaction, opened
 from esign.store.people import accounts
@@ -144,10 +144,10 @@ async def test_webhooks_of_one_organisation_that_hang_hold_up_none_of_another(
     for _ in range(19):
         await live.api.webhook(url, SLOW)
     await happen(live, 40, SLOW)
-    await claimed_ahead(live, delivering.CLAIMED_SHARE)
+    await claimed_ahead(live, deliver_webhooks.CLAIMED_SHARE)
 
     async def full() -> bool | None:
-        return slow.inside == delivering.SHARE or None
+        return slow.inside == deliver_webhooks.SHARE or None
 
     await until(full, "attempts")
     other = an_organisation(id="org_other")
@@ -163,7 +163,7 @@ async def test_webhooks_of_one_organisation_that_hang_hold_up_none_of_another(
         await publish(live.runtime.db, live.runtime.clock, 1, QUICK, organisation=other.id)
         live.runtime.bell.ring()
         await all_came(receiver, number)
-    assert slow.inside == delivering.SHARE
+    assert slow.inside == deliver_webhooks.SHARE
     slow.open.set()
 
 
@@ -290,7 +290,7 @@ async def test_an_attempt_that_nobody_foresaw_counts_as_failed(
     hook = await site.api.webhook(receiver.url, QUICK)
     await site.runtime.db.write(lambda tx: tx.run("UPDATE webhook SET secret = x'00'"))
     await happen(site, 1, QUICK)
-    assert await delivering.drain(site.runtime) == 1
+    assert await deliver_webhooks.drain(site.runtime) == 1
     [delivery] = (await site.api.ok("GET", f"/webhooks/{hook['id']}/deliveries"))["data"]
     assert (delivery["status"], delivery["lastError"]) == ("pending", "internal_error: Damaged")
     assert "failed" in caplog.text

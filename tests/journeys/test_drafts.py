@@ -9,7 +9,7 @@ import pytest
 
 from esign.core.instant import DAY
 from esign.jobs import expire
-from esign.store.document import drafts
+from esign.store.document import signing_drafts
 from tests.fakes import FakeClock
 from tests.journeys.api import Answer, Person, a_signature
 from tests.journeys.site import Site
@@ -106,7 +106,7 @@ async def test_what_was_entered_cannot_be_read_without_the_key(site: Site) -> No
     await enter(ada, {text: "Linden Row"})
     (row,) = await site.runtime.db.all("SELECT recipient_id, content FROM draft")
     assert b"Linden" not in row["content"] and b"revision" not in row["content"]
-    stored = await drafts.get(site.runtime.db, row["recipient_id"], site.runtime.vault)
+    stored = await signing_drafts.get(site.runtime.db, row["recipient_id"], site.runtime.vault)
     assert stored.entries[text].value == "Linden Row"
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.core.instant import DAY, HOUR, rfc3339
-from esign.jobs import failing, worker
+from esign.jobs import disable_webhooks, worker
 from tests.fakes import FakeClock
 from tests.journeys.letters import part
 from tests.journeys.receiver import Receiver
@@ -28,8 +28,8 @@ async def hook(site: Site, receiver: Receiver) -> Any:
 async def told(site: Site) -> list[EmailMessage]:
     """What the owner was mailed beside the invitation, oldest first."""
     await site.work("mail")
-    kept = await outbox.list_mails(site.runtime.db, 1_000)
-    read = [await outbox.read(site.runtime.db, site.runtime.vault, mail.id) for mail in kept]
+    kept = await embedded_outbox.list_mails(site.runtime.db, 1_000)
+    read = [await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id) for mail in kept]
     to_owner = [message for message in read if message and message["To"].addresses[0].addr_spec == OWNER]
     return [message for message in to_owner if "/invitation/" not in part(message, "plain")]
 
@@ -43,7 +43,7 @@ async def pass_time(site: Site, clock: FakeClock, hours: float, step: float = 1)
     for _ in range(round(hours / step)):
         clock.advance(hours=step)
         await site.work("webhook")
-        await failing.tick(site.runtime)
+        await disable_webhooks.tick(site.runtime)
 
 
 async def shown(site: Site, hook: Any) -> Any:
@@ -128,7 +128,7 @@ async def test_a_webhook_with_few_failures_is_left_alone_however_long_ago_they_w
     await site.work("webhook")
     clock.advance(days=30)
     rung = site.runtime.bell.rung
-    assert await failing.tick(site.runtime) == 0
+    assert await disable_webhooks.tick(site.runtime) == 0
     assert site.runtime.bell.rung == rung, "nobody is woken for it every minute"
     assert (await shown(site, hook))["enabled"] and await told(site) == []
 

@@ -11,7 +11,7 @@ from esign.jobs import schedule
 from esign.mail.pool import share_of
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts
-from esign.store.queue import relay
+from esign.store.queue import mail_breaker
 from tests.factories import an_organisation
 from tests.fakes import FakeClock
 from tests.journeys.api import Api
@@ -73,7 +73,7 @@ async def test_addresses_that_are_put_off_or_refused_hold_up_no_other_organisati
         await until(lambda: len(server.asked) >= 8)
         for n in range(4):
             await at.reaches(f"ada{n}@example.test")
-        assert await relay.find_stop(at.site.runtime.db) is None
+        assert await mail_breaker.find_stop(at.site.runtime.db) is None
         assert await readyz(at.site) == (200, "ok")
 
 
@@ -110,7 +110,7 @@ async def test_what_is_refused_for_what_a_mail_asks_for_does_not_stop_the_others
     ):
         await at.flood(12, "müller")
         await at.reaches("ada@example.test")
-        assert await relay.find_stop(at.site.runtime.db) is None
+        assert await mail_breaker.find_stop(at.site.runtime.db) is None
         assert (await readyz(at.site))[0] == 200
 
 
@@ -123,7 +123,7 @@ async def test_after_an_outage_addresses_that_are_put_off_do_not_keep_the_mails_
         await at.flood(40)
         await at.site.api.sent(recipients=[ADA])
         await at.site.work("mail")
-        assert await relay.find_stop(at.site.runtime.db) is not None
+        assert await mail_breaker.find_stop(at.site.runtime.db) is not None
         says.clear()
         clock.advance(minutes=1)
         await at.site.work("mail")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.core.instant import MINUTE
 from esign.jobs import prune
 from esign.web.http.guard import masked
@@ -205,8 +205,12 @@ async def test_a_link_that_asks_for_a_code_hands_nothing_to_a_phone_before_it_wa
     assert (refused.status, refused.code) == (409, "recipient_not_active")
     await desk.send_code()
     await site.work("mail")
-    [mail] = [m for m in await outbox.list_mails(site.runtime.db, 1000) if m.subject.startswith("Your code")]
-    message = await outbox.read(site.runtime.db, site.runtime.vault, mail.id)
+    [mail] = [
+        m
+        for m in await embedded_outbox.list_mails(site.runtime.db, 1000)
+        if m.subject.startswith("Your code")
+    ]
+    message = await embedded_outbox.read(site.runtime.db, site.runtime.vault, mail.id)
     assert message is not None
     found = re.search(r"\b(\d{3})\s(\d{3})\b", part(message, "plain"))
     assert found

@@ -8,8 +8,8 @@ import pytest
 
 from esign.actions.people import accounts
 from esign.core.actor import Mode
-from esign.core.people.apikey import ApiKey, Scope
-from esign.jobs import keys
+from esign.core.people.api_key import ApiKey, Scope
+from esign.jobs import key_expiry
 from tests.fakes import FakeClock, FakeMailbox
 from tests.journeys.api import Api
 from tests.journeys.letters import part
@@ -58,8 +58,8 @@ async def days_of_mails(site: Site, clock: FakeClock, mailbox: FakeMailbox, days
     for day in range(1, days + 1):
         clock.advance(days=1)
         before = len(mailbox.messages)
-        await keys.tick(site.runtime)
-        assert await keys.tick(site.runtime) == 0
+        await key_expiry.tick(site.runtime)
+        assert await key_expiry.tick(site.runtime) == 0
         await site.work("mail")
         found += [day] * (len(mailbox.messages) - before)
     return found

@@ -219,10 +219,10 @@ async def test_a_code_that_was_not_mailed_is_not_said_to_have_been(
 
 
 async def newest_kept(site: Site) -> Any:
-    from esign.actions.mail import outbox
+    from esign.actions.mail import embedded_outbox
 
-    kept = (await outbox.list_mails(site.runtime.db, 1))[-1]
-    return await outbox.read(site.runtime.db, site.runtime.vault, kept.id)
+    kept = (await embedded_outbox.list_mails(site.runtime.db, 1))[-1]
+    return await embedded_outbox.read(site.runtime.db, site.runtime.vault, kept.id)
 
 
 async def test_a_corrected_recipient_has_shown_nothing_yet(post: Site, server: Server) -> None:

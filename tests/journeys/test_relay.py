@@ -15,7 +15,7 @@ from esign.core.urgency import Urgency
 from esign.demo.journey import free_port
 from esign.jobs import schedule
 from esign.mail.smtp import Smtp
-from esign.store.queue import outbox, relay
+from esign.store.queue import mail_breaker, outbox
 from tests.certificates import make_pair
 from tests.fakes import FakeClock
 from tests.journeys.site import Site, a_site
@@ -221,7 +221,7 @@ async def test_one_address_that_is_put_off_holds_up_nobody_else(tmp_path: Path, 
         server.says.clear()
         await site.api.sent(recipients=[ADA])
         assert await site.work("mail") == 1
-        assert await relay.find_stop(site.runtime.db) is None
+        assert await mail_breaker.find_stop(site.runtime.db) is None
 
 
 async def test_a_mail_at_which_the_server_breaks_off_does_not_hold_up_the_others(
@@ -265,7 +265,7 @@ async def test_a_server_that_closed_a_kept_connection_gets_the_mail_over_a_new_o
                 assert await site.work("mail") == 1, number
                 assert len(server.envelopes) == 1
                 await until(lambda: server.open == 0)
-        assert await relay.find_stop(site.runtime.db) is None
+        assert await mail_breaker.find_stop(site.runtime.db) is None
 
 
 async def test_a_server_that_allows_two_connections_gets_every_mail_over_two(
@@ -280,7 +280,7 @@ async def test_a_server_that_allows_two_connections_gets_every_mail_over_two(
             await site.api.sent(recipients=[ADA])
         async with schedule.running(site.runtime):
             await until(lambda: len(server.envelopes) == 30)
-        assert await relay.find_stop(site.runtime.db) is None
+        assert await mail_breaker.find_stop(site.runtime.db) is None
         assert server.connections <= 10
 
 

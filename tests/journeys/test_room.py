@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from esign import app
-from esign.jobs import room as ticking
 from esign.jobs import schedule
+from esign.jobs import watch_disk as ticking
 from tests.journeys.api import a_request, until
 from tests.journeys.site import Site, a_site
 

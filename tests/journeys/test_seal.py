@@ -14,11 +14,11 @@ import pypdf
 import pytest
 
 from esign.core.actor import Mode
-from esign.core.credential import Credential
 from esign.core.instant import HOUR, MINUTE, Instant, parse
+from esign.core.seal_credential import Credential
 from esign.demo import contract
-from esign.jobs import probe, worker
-from esign.pdf.verification import Verification
+from esign.jobs import retry_one_seal, worker
+from esign.pdf.report import Verification
 from esign.runtime import Runtime
 from esign.store.document import documents
 from esign.store.engine.database import FILE
@@ -337,10 +337,10 @@ async def test_of_several_seals_with_one_cause_one_is_tried_each_minute(site: Si
     for minutes in (1, 5, 15, 0):
         assert await worker.drain(expired(site.runtime), "seal") == 2
         clock.advance(minutes=minutes)
-    assert await probe.tick(site.runtime) == 1
+    assert await retry_one_seal.tick(site.runtime) == 1
     await fail(site)
     clock.advance(minutes=1)
-    assert await probe.tick(site.runtime) == 1
+    assert await retry_one_seal.tick(site.runtime) == 1
     assert await site.work("seal") == 2, "the one that was tried, and what it frees"
     assert [await site.api.status(document) for document in waiting] == ["completed", "completed"]
 

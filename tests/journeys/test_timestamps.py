@@ -12,11 +12,11 @@ from typing import Any
 import pikepdf
 import pytest
 
-from esign.cli.verifying import show
+from esign.cli.verify_file import show
 from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, parse, rfc3339
-from esign.jobs import probe, worker
-from esign.pdf.verification import Verification
+from esign.jobs import retry_one_seal, worker
+from esign.pdf.report import Verification
 from tests.fakes import FakeClock
 from tests.journeys.site import Site, a_site
 from tests.tsa import Tsa, a_stamping_certificate, granting, hanging, saying, stamping
@@ -186,11 +186,11 @@ async def test_a_lost_authority_is_tried_each_minute_even_for_a_single_document(
         assert await due_at(site, document) == clock.now() + HOUR
         for _ in range(2):
             clock.advance(minutes=1)
-            assert await probe.tick(site.runtime) == 1
+            assert await retry_one_seal.tick(site.runtime) == 1
             assert await site.work("seal") == 1
         tsa.how = granting()
         clock.advance(minutes=1)
-        await probe.tick(site.runtime)
+        await retry_one_seal.tick(site.runtime)
         await site.work("seal")
         assert await site.api.status(document) == "completed"
 
@@ -208,7 +208,7 @@ async def test_once_an_authority_answers_all_that_wait_are_sealed_however_each_h
         await site.work("seal")
         tsa.how = granting()
         clock.advance(minutes=1)
-        assert await probe.tick(site.runtime) == 1
+        assert await retry_one_seal.tick(site.runtime) == 1
         await site.work("seal")
         assert [await site.api.status(document) for document in waiting] == ["completed"] * 3
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from esign.core.actor import Mode
-from esign.core.people.apikey import Scope
-from esign.core.webhook.signature import sign
+from esign.core.people.api_key import Scope
+from esign.core.webhook.webhook_signature import sign
 from esign.jobs import worker
 from tests.api.site import Answer
 from tests.journeys.receiver import Delivered, receiving

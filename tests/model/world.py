@@ -16,21 +16,21 @@ import aiohttp
 from starlette.types import Receive, Send
 from starlette.types import Scope as Asked
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.app import App, open_runtime
 from esign.config import Config, Limits, Server, Signing, Storage
 from esign.core.actor import Mode
-from esign.core.credential import Credential
 from esign.core.document import audit
 from esign.core.instant import rfc3339
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
+from esign.core.seal_credential import Credential
 from esign.demo.journey import free_port
 from esign.jobs import expire, remind, worker
-from esign.pdf.order import Sealed, SealOrder
-from esign.pdf.worker.turn import Turn
+from esign.pdf.seal_order import Sealed, SealOrder
+from esign.pdf.worker.queue_turn import Turn
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from esign.runtime import Runtime
-from esign.store.document import links
+from esign.store.document import signing_links
 from esign.store.engine.database import FILE
 from esign.store.queue import events
 from esign.web.http.server import running
@@ -241,14 +241,14 @@ class World:
         """Deliver what is due; recipient, address and token of each new mail that holds a link."""
         await worker.drain(self.runtime, "mail")
         found = []
-        for mail in await outbox.list_mails(self.runtime.db, 1000):
+        for mail in await embedded_outbox.list_mails(self.runtime.db, 1000):
             if mail.id not in self._read:
                 self._read.add(mail.id)
-                message = await outbox.read(self.runtime.db, self.runtime.vault, mail.id)
+                message = await embedded_outbox.read(self.runtime.db, self.runtime.vault, mail.id)
                 assert message is not None
                 if link := link_in(message):
                     token = link.rpartition("/")[2]
-                    owner = await links.find(self.runtime.db, token, self.clock.now())
+                    owner = await signing_links.find(self.runtime.db, token, self.clock.now())
                     assert owner is not None, "a link that is dead already was mailed"
                     found.append((owner.recipient_id, message["To"].addresses[0].addr_spec, token))
         return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from esign.core.errors import Problem
 from esign.pdf.inspection import Limits
-from esign.pdf.order import Drawn, SealOrder
+from esign.pdf.seal_order import Drawn, SealOrder
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.manifest import TAKEN
 from tests.mutants.mutants import REFUSALS, Mutant, make

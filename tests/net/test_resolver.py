@@ -20,7 +20,7 @@ from esign.mail.smtp import Smtp
 from esign.net import Failed, Outbound, Refused, Rules
 from esign.net.resolver import Resolver, write_address
 from esign.system.clock import SystemClock
-from esign.system.lookup import THREADS, SystemLookup
+from esign.system.resolve_names import THREADS, SystemLookup
 from tests.net.receiver import receiving
 
 HEADERS = {"Content-Type": "application/json"}
@@ -206,7 +206,7 @@ def test_the_program_ends_while_a_lookup_hangs(tmp_path: Path) -> None:
     script = tmp_path / "ends.py"
     script.write_text(
         "import asyncio, threading\n"
-        "from esign.system.lookup import SystemLookup\n"
+        "from esign.system.resolve_names import SystemLookup\n"
         "async def main():\n"
         "    lookup = SystemLookup(lambda *a, **k: threading.Event().wait(600), patience=0.1)\n"
         "    try:\n"

@@ -8,7 +8,7 @@ import pytest
 from pikepdf import Pdf
 from PIL import Image, ImageChops
 
-from esign.pdf.drawing.stamp import stamp
+from esign.pdf.drawing.stamp_pages import stamp
 from tests.pdf.made import blank, written
 
 SCALE = 2

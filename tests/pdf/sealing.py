@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 from esign.core.actor import Actor, Origin
 from esign.core.document import audit, audit_file
 from esign.core.document.state.outcome import Event
-from esign.pdf.order import Drawn, SealOrder
+from esign.pdf.seal_order import Drawn, SealOrder
 from tests.pki import NOW
 
 ID = "doc_01kzt0v8q3e5m7p9r1s3t5v7w9"

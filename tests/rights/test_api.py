@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from esign.actions.people import joining, users
+from esign.actions.people import invitations, users
 from esign.core.actor import Actor, Mode
-from esign.core.people import apikey
-from esign.core.people.apikey import COMMAND_LINE, ApiKey, Scope
+from esign.core.people import api_key
+from esign.core.people.api_key import COMMAND_LINE, ApiKey, Scope
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, members
@@ -68,12 +68,12 @@ def actor_of(member: Member) -> Actor:
 
 
 async def a_key(site: Site, organisation: str, by: Actor, mode: Mode, scopes: Scopes) -> str:
-    now, text = site.clock.now(), apikey.compose(mode, new_key_secret())
-    hint = apikey.hint(text)
+    now, text = site.clock.now(), api_key.compose(mode, new_key_secret())
+    hint = api_key.hint(text)
     key = ApiKey(new_id("key", now), organisation, mode, "CRM", hint, scopes, now, created_by=by)
 
     async def write(tx: Transaction) -> None:
-        await accounts.add_key(tx, key, apikey.digest(text))
+        await accounts.add_key(tx, key, api_key.digest(text))
 
     await site.runtime.db.write(write)
     return text
@@ -82,7 +82,7 @@ async def a_key(site: Site, organisation: str, by: Actor, mode: Mode, scopes: Sc
 async def a_maker(site: Site, organisation: str, name: str, role: MemberRole = ADMIN) -> Member:
     """Somebody who signs in, as a member of the organisation."""
     now = site.clock.now()
-    user = joining.new_user(f"{name}@example.test", name.title(), now, "no hash")
+    user = invitations.new_user(f"{name}@example.test", name.title(), now, "no hash")
     member = Member(
         new_id("mem", now), organisation, user.email, user.name, role, MemberStatus.ACTIVE, now, user.id
     )
@@ -242,7 +242,7 @@ async def test_a_member_of_another_organisation_lends_a_key_nothing(site: Site, 
 async def test_a_key_shows_the_role_that_it_acts_with(site: Site, keys: Keys) -> None:
     for maker, role in MAKERS.items():
         text = await keys.get(maker, Mode.LIVE, Scope.ALL)
-        key = await accounts.key_by_hash(site.runtime.db, apikey.digest(text))
+        key = await accounts.key_by_hash(site.runtime.db, api_key.digest(text))
         assert key is not None
         shown = await site.ok("GET", f"/api-keys/{key.id}")
         expected_role = None if maker == OPERATOR or role is None else role.value

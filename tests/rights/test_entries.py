@@ -20,12 +20,12 @@ from typing import Any
 import pyotp
 import pytest
 
-from esign.actions.people import factors, joining, keys, users
+from esign.actions.people import api_keys, invitations, second_factor, users
 from esign.actions.people.accounts import Wish
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.instant import DAY, SECOND
 from esign.core.people.admin_audit import ACTS
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.core.people.caller import Caller
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Errand
@@ -288,10 +288,10 @@ class Owner:
 
     async def guard(self) -> str:
         """Set up a second factor; its secret."""
-        user, secret = await self.office.user_of(EMAIL), factors.new_secret()
+        user, secret = await self.office.user_of(EMAIL), second_factor.new_secret()
         [session, *_] = await sessions.find(self.office.runtime.db, user.id, self.office.clock.now(), 1)
         code = code_of(self.office, secret)
-        assert await factors.enable(
+        assert await second_factor.enable(
             self.office.runtime, user, secret, code, keep=session.id, origin=Origin("127.0.0.1")
         )
         self.office.clock.advance(seconds=30)
@@ -334,7 +334,7 @@ def by_link(errand: Errand, path: str, **form: str) -> Deed:
         if errand is Errand.INVITATION:
             subject = await ada.member()
         now = office.clock.now()
-        token = await office.runtime.db.write(lambda tx: joining.issue(tx, errand, subject, now))
+        token = await office.runtime.db.write(lambda tx: invitations.issue(tx, errand, subject, now))
         ada.visitor = office.visitor()
         await ada.send(path.format(token=token), **form)
 
@@ -514,7 +514,7 @@ async def test_a_form_of_the_office_gives_its_entry_once(tmp_path: Path, path: s
 
 
 async def test_the_first_owner_is_entered_with_how_they_called_the_organisation(office: Office) -> None:
-    token = await joining.setup_token(office.runtime.db, office.clock.now())
+    token = await invitations.setup_token(office.runtime.db, office.clock.now())
     form = {
         "organisation": "Alder & Finch",
         "timeZone": "Europe/London",
@@ -567,7 +567,7 @@ async def test_each_key_that_goes_with_its_maker_has_an_entry(office: Office) ->
     organisation = await accounts.get_organisation(office.runtime.db, bo.organisation_id)
     by = Caller(Actor("member", bo.id, bo.name, bo.email))
     wishes = [Wish(str(mode), mode, frozenset({Scope.ALL}), None) for mode in Mode]
-    made = {(await keys.create(office.runtime, organisation, wish, by))[0].id for wish in wishes}
+    made = {(await api_keys.create(office.runtime, organisation, wish, by))[0].id for wish in wishes}
     await ada.post(f"/members/{bo.id}/remove", revoke="yes")
     removed, *revoked = (await newest(office))[:3]
     assert removed["type"] == "member.removed" and set(removed["data"]["revokedApiKeys"]) == made

@@ -16,7 +16,7 @@ from esign.web.rest.endpoint import Endpoint
 from tests.api.test_matrix import named
 from tests.journeys.api import Answer, Api, Person
 from tests.rights.table import LINK, OFFICE, OPENED_BY, Row
-from tests.web.office.frame.test_door import address, name
+from tests.web.office.frame.test_dispatch import address, name
 from tests.web.office.visitor import Office, an_office
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

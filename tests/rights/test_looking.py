@@ -7,9 +7,9 @@ import pytest
 import pytest_asyncio
 
 from esign.store.people import members
-from esign.web.office.frame.door import Line
+from esign.web.office.frame.dispatch import Line
 from esign.web.office.routes import TABLE
-from tests.web.office.frame.test_door import name
+from tests.web.office.frame.test_dispatch import name
 from tests.web.office.visitor import Office, Visitor, an_office
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

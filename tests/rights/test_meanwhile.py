@@ -14,23 +14,23 @@ from urllib.parse import urlencode
 import pytest
 import pytest_asyncio
 
-from esign.actions.people import keys, users
+from esign.actions.people import api_keys, users
 from esign.actions.people import members as acting
 from esign.actions.people.accounts import Wish
 from esign.core.actor import Actor, Mode, Owner
 from esign.core.errors import Problem
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.core.people.caller import Caller
 from esign.core.people.member import Member, MemberRole
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, members, sessions
 from esign.web.api import ENDPOINTS, V1
-from esign.web.office.frame.door import Line
+from esign.web.office.frame.dispatch import Line
 from esign.web.office.routes import TABLE
 from esign.web.rest.endpoint import Endpoint
 from tests.api.test_matrix import body_of, named
 from tests.rights.table import API, LEADERS, OFFICE, OPENED_BY
-from tests.web.office.frame.test_door import address, name
+from tests.web.office.frame.test_dispatch import address, name
 from tests.web.office.visitor import Office, Visitor, an_office
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -235,7 +235,7 @@ async def a_key_of(office: Office, member: Member, mode: Mode) -> str:
     organisation = await accounts.get_organisation(office.runtime.db, member.organisation_id)
     by = Caller(Actor("member", member.id, member.name, member.email))
     wish = Wish("CRM", mode, frozenset({Scope.ALL}), None)
-    _, text = await keys.create(office.runtime, organisation, wish, by)
+    _, text = await api_keys.create(office.runtime, organisation, wish, by)
     return text
 
 

@@ -8,22 +8,22 @@ import pyotp
 import pytest
 import pytest_asyncio
 
-from esign.actions.people import factors, keys
+from esign.actions.people import api_keys, second_factor
 from esign.actions.people.accounts import Wish
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.instant import SECOND, Instant
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.core.people.caller import Caller
 from esign.core.people.member import MemberRole
 from esign.core.people.user import FRESH, Session, Stage, User
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, members, sessions
 from esign.system.entropy import new_id, new_token
-from esign.web.office.frame.door import CODE, PROOF, Line
+from esign.web.office.frame.dispatch import CODE, PROOF, Line
 from esign.web.office.routes import TABLE
 from tests.factories import an_organisation, store_organisation
 from tests.rights.table import OFFICE, OPENED_BY
-from tests.web.office.frame.test_door import address, name, send
+from tests.web.office.frame.test_dispatch import address, name, send
 from tests.web.office.visitor import PASSWORD, Office, Page, Visitor, an_office
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -51,7 +51,7 @@ class People:
     elsewhere: str
 
 
-SECRET = factors.new_secret()
+SECRET = second_factor.new_secret()
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -76,7 +76,7 @@ async def people(office: Office) -> People:
 async def guard(office: Office, user: User) -> None:
     """Set up a second factor, as its page does."""
     code = pyotp.TOTP(SECRET).at(office.clock.now() // SECOND)
-    assert await factors.enable(office.runtime, user, SECRET, code, keep="", origin=Origin())
+    assert await second_factor.enable(office.runtime, user, SECRET, code, keep="", origin=Origin())
 
 
 def next_code(office: Office) -> str:
@@ -329,7 +329,7 @@ async def test_the_keys_of_a_member_are_shown_and_revoked_as_they_are_removed(
         made = []
         for mode in Mode:
             wish = Wish(f"Portal {mode}", mode, frozenset({Scope.ALL}), None)
-            made.append((await keys.create(office.runtime, organisation, wish, Caller(by)))[0])
+            made.append((await api_keys.create(office.runtime, organisation, wish, Caller(by)))[0])
         page = await owner.get(f"/members/{member.id}/remove")
         assert "These 2 API tokens stop working at once" in page.said
         assert all(key.name in page.said and key.hint in page.said for key in made)

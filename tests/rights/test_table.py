@@ -5,7 +5,7 @@ from pathlib import Path
 from starlette.routing import Route
 
 from esign.app import App
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.web.api import ENDPOINTS, V1
 from esign.web.office.routes import TABLE
 from tests.journeys.site import a_site

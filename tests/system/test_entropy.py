@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from esign.core.actor import Mode
-from esign.core.people import apikey
+from esign.core.people import api_key
 from esign.system import entropy
 from tests.factories import NOW
 
@@ -70,8 +70,8 @@ def test_a_salt_has_16_bytes() -> None:
 
 def test_the_random_part_of_a_key_makes_a_key() -> None:
     made = {character for _ in range(200) for character in entropy.new_key_secret()}
-    assert made == set(apikey.ALPHABET)
-    assert apikey.mode_of(apikey.compose(Mode.TEST, entropy.new_key_secret())) is Mode.TEST
+    assert made == set(api_key.ALPHABET)
+    assert api_key.mode_of(api_key.compose(Mode.TEST, entropy.new_key_secret())) is Mode.TEST
 
 
 def test_the_jitter_spreads_over_a_tenth_to_either_side_and_no_further() -> None:

@@ -15,9 +15,9 @@ from esign.config import Config
 from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.instant import Instant
-from esign.core.people import apikey
+from esign.core.people import api_key
 from esign.core.people.account import Organisation
-from esign.core.people.apikey import ApiKey, Scope
+from esign.core.people.api_key import ApiKey, Scope
 from esign.core.people.usage import Tally
 from esign.runtime import Runtime
 from esign.store.engine.database import Database, Transaction
@@ -227,14 +227,14 @@ class World:
         self, *, mode: Mode = Mode.LIVE, scopes: tuple[Scope, ...] = (Scope.ALL,), **given: Any
     ) -> str:
         """A new API key; `given` overrides members of ApiKey."""
-        text = apikey.compose(mode, new_id("x", START)[2:] + "Zz9a")
+        text = api_key.compose(mode, new_id("x", START)[2:] + "Zz9a")
         key = ApiKey(
-            new_id("key", START), self.organisation, mode, "ci", apikey.hint(text), frozenset(scopes), START
+            new_id("key", START), self.organisation, mode, "ci", api_key.hint(text), frozenset(scopes), START
         )
         key = replace(key, **given)
 
         async def write(tx: Transaction) -> None:
-            await accounts.add_key(tx, key, apikey.digest(text))
+            await accounts.add_key(tx, key, api_key.digest(text))
             if key.revoked_at is not None:
                 await accounts.revoke_key(tx, key.id, key.revoked_at)
 

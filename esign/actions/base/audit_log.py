@@ -13,7 +13,7 @@ from esign.core.document.audit import Entry
 from esign.core.document.state.outcome import Event
 from esign.core.instant import Instant, rfc3339
 from esign.core.people.admin_audit import is_entered
-from esign.core.people.apikey import ApiKey
+from esign.core.people.api_key import ApiKey
 from esign.core.people.caller import Caller
 from esign.core.people.user import User
 from esign.runtime import Runtime

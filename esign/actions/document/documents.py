@@ -3,14 +3,14 @@
 from contextlib import suppress
 from dataclasses import dataclass
 
-from esign.actions.base import printing, quota
+from esign.actions.base import printable_text, quota
 from esign.actions.base.transition import Find, Keep, check_revision, transition
 from esign.actions.document import upload
 from esign.actions.document.upload import Source
 from esign.core.actor import Actor, Origin, Owner
 from esign.core.document.audit import Entry
 from esign.core.document.document import Document, File, Recipient, Status
-from esign.core.document.listing import Listing
+from esign.core.document.document_filters import Listing
 from esign.core.document.placement import misplaced
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Outcome
@@ -137,13 +137,13 @@ async def lacking(runtime: Runtime, draft: Document) -> list[Detail]:
     """What keeps a draft from being sent; where it cannot be found out now what can be printed, sending asks again."""
     details = lifecycle.not_ready(draft)
     with suppress(Problem):
-        details += await printing.problems(runtime, draft)
+        details += await printable_text.problems(runtime, draft)
     return details[:100]
 
 
 async def check_ready(runtime: Runtime, draft: Document) -> None:
     """Raise `document_not_ready` naming what a draft lacks and what of it could not be printed."""
-    if details := [*lifecycle.not_ready(draft), *await printing.problems(runtime, draft)]:
+    if details := [*lifecycle.not_ready(draft), *await printable_text.problems(runtime, draft)]:
         raise Problem("document_not_ready", details=details[:100], current_status=draft.status)
 
 

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from esign.actions.base.transition import Keep, transition
 from esign.actions.document.documents import find_own
-from esign.actions.document.editing import Asking
+from esign.actions.document.edit_document import Asking
 from esign.core.document.document import Document
 from esign.core.document.state import lifecycle
 from esign.core.document.state.outcome import Event, Outcome
 from esign.core.instant import HOUR, Instant, rfc3339
 from esign.runtime import Runtime
-from esign.store.document import links, outcomes
+from esign.store.document import outcomes, signing_links
 from esign.store.engine.database import Transaction
 from esign.system.entropy import new_token
 from esign.system.vault import Vault
@@ -44,8 +44,8 @@ async def issue(
     async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Issued:
         """The document itself does not change, so its revision stays."""
         await outcomes.record(tx, before.id, outcome.events, vault)
-        link = links.Link(recipient_id, before.id, "sender")
-        await links.add(tx, token, link, now, ends_at(before))
+        link = signing_links.Link(recipient_id, before.id, "sender")
+        await signing_links.add(tx, token, link, now, ends_at(before))
         return Issued(recipient_id, f"{runtime.config.server.base_url}/s/{token}", ends_at(before))
 
     found = find_own(asking.owner, asking.document_id)

@@ -6,7 +6,7 @@ from typing import Any
 
 from esign.actions.base import audit_log, quota
 from esign.actions.base.audit_log import Act
-from esign.actions.base.room import require_room
+from esign.actions.base.disk_room import require_room
 from esign.actions.base.transition import Keep
 from esign.actions.document import documents as acting
 from esign.actions.document import upload

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from esign.actions.base.room import require_room
+from esign.actions.base.disk_room import require_room
 from esign.core.document.document import FOREIGN, File
 from esign.core.instant import Instant
 from esign.core.polyglot import is_pure
 from esign.pdf.inspection import Limits
-from esign.pdf.worker.turn import Kind, Turn
+from esign.pdf.worker.queue_turn import Kind, Turn
 from esign.runtime import Runtime
 from esign.store.document import blobs
 from esign.store.engine.database import Transaction

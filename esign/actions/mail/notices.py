@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from esign.actions.base import logo_pictures
-from esign.actions.base.device import parts
+from esign.actions.base.browser_name import parts
 from esign.core.actor import Mode, Origin
 from esign.core.instant import DAY, Instant
 from esign.core.people.account import Organisation
-from esign.core.people.apikey import ApiKey
+from esign.core.people.api_key import ApiKey
 from esign.core.people.caller import Caller
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.usage import Meter, Usage

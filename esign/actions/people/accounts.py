@@ -11,9 +11,9 @@ from esign.config import Config, ConfigError
 from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
-from esign.core.people import apikey
+from esign.core.people import api_key
 from esign.core.people.account import Organisation, may_use_api
-from esign.core.people.apikey import LIVE_ONLY, ApiKey, Scope
+from esign.core.people.api_key import LIVE_ONLY, ApiKey, Scope
 from esign.core.people.caller import COMMAND, Caller
 from esign.pdf.drawing import glyphs
 from esign.store.engine.database import Database, Transaction
@@ -127,13 +127,13 @@ async def add_key(
         raise LiveKeysNotAllowed
     if wish.mode is Mode.TEST and wish.scopes & LIVE_ONLY:
         raise LiveScopeOfTestKey
-    text = apikey.compose(wish.mode, secret or new_key_secret())
+    text = api_key.compose(wish.mode, secret or new_key_secret())
     key = ApiKey(
         id=new_id("key", now),
         organisation_id=organisation.id,
         mode=wish.mode,
         name=wish.name,
-        hint=apikey.hint(text),
+        hint=api_key.hint(text),
         scopes=wish.scopes,
         created_at=now,
         expires_at=min(filter(None, (wish.expires_at, latest_end(organisation, now))), default=None),
@@ -148,7 +148,7 @@ async def add_key(
             keep is not None
         ):  # first: a secret that was drawn before may be that of a key that is made just now
             await keep(tx, key)
-        await accounts.add_key(tx, key, apikey.digest(text))
+        await accounts.add_key(tx, key, api_key.digest(text))
         entry = Act("api_key.created", audit_log.about_key(key), {"name": key.name})
         await audit_log.log(tx, vault, organisation.id, caller, now, entry)
         # By its scopes: what it may do now depends on its maker, and may be more tomorrow.

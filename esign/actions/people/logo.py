@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import Act
-from esign.actions.base.room import require_room
+from esign.actions.base.disk_room import require_room
 from esign.core.actor import Owner
 from esign.core.errors import Problem
 from esign.core.people.account import Logo, Organisation
 from esign.core.people.caller import Caller
-from esign.pdf.worker.turn import Kind, Turn
+from esign.pdf.worker.queue_turn import Kind, Turn
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, logos

@@ -10,11 +10,11 @@ from typing import Any
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import Act
 from esign.actions.base.transition import Keep
-from esign.actions.mail import notices, outbox
-from esign.actions.people import joining
+from esign.actions.mail import embedded_outbox, notices
+from esign.actions.people import invitations
 from esign.core.actor import Owner
 from esign.core.errors import Problem
-from esign.core.people.apikey import ApiKey
+from esign.core.people.api_key import ApiKey
 from esign.core.people.caller import Caller
 from esign.core.people.member import (
     BY_KEY,
@@ -30,7 +30,7 @@ from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.engine.paging import Place, page_of
 from esign.store.people import accounts, members, tickets
-from esign.store.queue import posted
+from esign.store.queue import sent_mail
 from esign.system.entropy import new_id
 
 
@@ -84,7 +84,7 @@ async def invite(
         if role is MemberRole.OWNER:
             await notices.tell_owners_of_owner(tx, runtime.vault, member, caller, now)
         await members.add(tx, member)
-        await joining.invite(runtime, tx, member, now)
+        await invitations.invite(runtime, tx, member, now)
         entry = invitation(member)
         await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:
@@ -113,7 +113,7 @@ async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller
         if member.status is not MemberStatus.INVITED:
             raise Problem("not_found")
         require_may_change(await find_role(tx, owner, caller), member.role, member.role)
-        await joining.invite(runtime, tx, member, now)
+        await invitations.invite(runtime, tx, member, now)
         entry = invitation(member, again=True)
         await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         return member
@@ -143,7 +143,7 @@ async def issue_link(runtime: Runtime, owner: Owner, member_id: str, *, caller: 
             now,
             invitation(member, again=True, link_shown=True),
         )
-        return member, await joining.hand_over(runtime, tx, member, now)
+        return member, await invitations.hand_over(runtime, tx, member, now)
 
     issued = await runtime.db.write(write)
     runtime.bell.ring()
@@ -152,9 +152,9 @@ async def issue_link(runtime: Runtime, owner: Owner, member_id: str, *, caller: 
 
 async def find_mailed(runtime: Runtime, invited: list[Member]) -> dict[str, bool]:
     """Whether a mail server took the newest invitation of each; without those whose mail still waits or is gone."""
-    newest = {member.id: await posted.find_invitation(runtime.db, member.id) for member in invited}
+    newest = {member.id: await sent_mail.find_invitation(runtime.db, member.id) for member in invited}
     return {
-        id: mail.state == "done" and mail.reply not in (None, outbox.KEPT)
+        id: mail.state == "done" and mail.reply not in (None, embedded_outbox.KEPT)
         for id, mail in newest.items()
         if mail is not None and mail.state != "pending"
     }
@@ -190,7 +190,7 @@ async def change(
                 tx, runtime.vault, owner.organisation_id, caller, now, change_of(before, after)
             )
         if after.status is MemberStatus.INVITED and is_raised(before.role, after.role):
-            await joining.invite(runtime, tx, after, now)
+            await invitations.invite(runtime, tx, after, now)
             entry = invitation(after, again=True)
             await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
         if keep is not None:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import Act
 from esign.actions.mail import notices
-from esign.actions.people import factors
+from esign.actions.people import second_factor
 from esign.actions.people.known_browsers import Browser
 from esign.core.actor import Mode, Origin
 from esign.core.instant import Instant
@@ -145,7 +145,7 @@ async def give_factor(
     after = new_token()
 
     async def write(tx: Transaction) -> bool:
-        factor = await factors.use(tx, runtime, user, code, now)
+        factor = await second_factor.use(tx, runtime, user, code, now)
         if factor is None:
             return False
         await users.save_seen(tx, user.id, now)
@@ -203,7 +203,7 @@ async def _renew(runtime: Runtime, signed: Signed, password: str | None, code: s
             await users.require_same(tx, signed.user)
             session = replace(session, proved_at=now)
         if code is not None:
-            if not await factors.use(tx, runtime, await users.get(tx, signed.user.id), code, now):
+            if not await second_factor.use(tx, runtime, await users.get(tx, signed.user.id), code, now):
                 raise WrongProof("code")
             session = replace(session, factor_at=now)
         if not await sessions.renew(tx, session, after):

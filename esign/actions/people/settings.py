@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from esign.actions.base import audit_log, printing
+from esign.actions.base import audit_log, printable_text
 from esign.actions.base.audit_log import Act
 from esign.actions.base.transition import Keep
 from esign.config import Config
@@ -66,7 +66,7 @@ async def change(
         wanted["reminders"] = replace(Reminders(**config.reminders.model_dump()), **wanted["reminders"])
     check_origins(config, wanted.get("embed_origins", ()))
     if "name" in wanted:
-        await printing.check(runtime, {"/organisationName": wanted["name"]}, owner.organisation_id)
+        await printable_text.check(runtime, {"/organisationName": wanted["name"]}, owner.organisation_id)
 
     async def write(tx: Transaction) -> Settings:
         before = await accounts.get_organisation(tx, owner.organisation_id)

@@ -6,7 +6,7 @@ from esign.actions.base import audit_log
 from esign.actions.base.audit_log import Act
 from esign.actions.mail import notices
 from esign.actions.people import members as inviting
-from esign.actions.people.joining import issue
+from esign.actions.people.invitations import issue
 from esign.core.actor import NOWHERE, Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant

@@ -4,19 +4,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from esign.actions.base.device import parts
-from esign.actions.base.drawing import ink_of
+from esign.actions.base.browser_name import parts
+from esign.actions.base.drawn_fields import ink_of
 from esign.core.actor import Mode
-from esign.core.credential import TEST_MARK
 from esign.core.document.audit import Entry
 from esign.core.document.challenge import Method
 from esign.core.document.document import FOREIGN, INVITED, Document, File, Ink, Recipient, RecipientStatus
-from esign.core.document.excerpt import Gap, excerpt
-from esign.core.document.link import Route
+from esign.core.document.signing_link import Route
 from esign.core.document.state import lifecycle
+from esign.core.document.trail_excerpt import Gap, excerpt
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import choose
 from esign.core.people.account import Organisation
+from esign.core.seal_credential import TEST_MARK
 
 BY_LINK = ("recipient.viewed", "recipient.completed", "recipient.declined")
 ROUTES = frozenset(route.value for route in Route)

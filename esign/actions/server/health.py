@@ -4,9 +4,9 @@ import sqlite3
 
 from cryptography import x509
 
-from esign.actions.mail import mailing, relay
-from esign.actions.sealing import levels
-from esign.actions.server import timekeeping
+from esign.actions.mail import deliver_mail, mail_breaker
+from esign.actions.sealing import seal_levels
+from esign.actions.server import clock_watch
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, rfc3339
 from esign.runtime import Runtime
@@ -65,12 +65,12 @@ async def signer(runtime: Runtime, reads: bool) -> str:
 
 def warnings(runtime: Runtime) -> list[str]:
     """What will have to be done, while everything still works."""
-    silent = ["no time-stamp authority answers"] if levels.state(runtime).silent else []
+    silent = ["no time-stamp authority answers"] if seal_levels.state(runtime).silent else []
     log = runtime.db.large_log()
     growing = [log_words(log.size, log.seconds)] if log else []
     doubt = runtime.clock.doubt
     clock = (
-        [] if doubt is None else [f"the clock {timekeeping.jump(doubt)}: nothing expires until that is sure"]
+        [] if doubt is None else [f"the clock {clock_watch.jump(doubt)}: nothing expires until that is sure"]
     )
     notices = [notice.brief for notice in runtime.keyring.authority.notices]
     # No failure of `check`: a server that a load balancer takes out of service for it would serve nobody at all.
@@ -104,11 +104,11 @@ async def mailer(runtime: Runtime) -> str:
 
     What the server said stays out of it: whoever watches needs no login to read this.
     """
-    stop = await relay.find_silence(runtime)
+    stop = await mail_breaker.find_silence(runtime)
     if stop is not None and await outbox.next_due(runtime.db, "mail") is not None:
-        return f"no mail leaves since {rfc3339(stop.stopped_at)}: {relay.SAID[stop.cause].lower()}"
+        return f"no mail leaves since {rfc3339(stop.stopped_at)}: {mail_breaker.SAID[stop.cause].lower()}"
     now = runtime.clock.now()
-    if await outbox.stands_still(runtime.db, "mail", now - STILL, mailing.LEASE):
+    if await outbox.stands_still(runtime.db, "mail", now - STILL, deliver_mail.LEASE):
         return "no mail left in the last minute, although some wait"
     stuck = await outbox.is_stuck(runtime.db, "mail", REFUSED)
     return "mails are not taken" if stuck else "ok"

@@ -6,31 +6,31 @@ from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from esign.actions.base import printing
+from esign.actions.base import printable_text
 from esign.actions.base.transition import transition
 from esign.actions.document import documents as acting
-from esign.actions.mail import relay
-from esign.actions.signing import inks
+from esign.actions.mail import mail_breaker
+from esign.actions.signing import signature_images
 from esign.core.actor import Origin
 from esign.core.document import challenge
 from esign.core.document import consent as wording
-from esign.core.document import link as own_link
+from esign.core.document import signing_link as own_link
 from esign.core.document.challenge import Method, Standing
 from esign.core.document.document import Document, Field, Ink, Recipient, RecipientStatus, Role, Status
+from esign.core.document.field_values import fill
 from esign.core.document.filename import name_of
-from esign.core.document.link import Route
-from esign.core.document.state import lifecycle, renewing
+from esign.core.document.signing_link import Route
+from esign.core.document.state import lifecycle, renew_link
 from esign.core.document.state.outcome import Event, Outcome
-from esign.core.document.value import fill
 from esign.core.errors import Detail, Problem, UnknownLink
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import LANGUAGES
 from esign.core.people.account import Organisation
 from esign.core.people.usage import Usage
-from esign.pdf.worker.turn import Kind, Turn
+from esign.pdf.worker.queue_turn import Kind, Turn
 from esign.runtime import Runtime
-from esign.store.document import blobs, challenges, documents, links, outcomes
-from esign.store.document.links import Link
+from esign.store.document import blobs, challenges, documents, outcomes, signing_links
+from esign.store.document.signing_links import Link
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, usage
 from esign.store.queue import events
@@ -76,7 +76,7 @@ UNKNOWN = Visit("unknown")
 
 async def visit(runtime: Runtime, visitor: Visitor) -> Visit:
     """Look only: nothing changes but that a document whose time is over expires."""
-    link = await links.find(runtime.db, visitor.token, runtime.clock.now())
+    link = await signing_links.find(runtime.db, visitor.token, runtime.clock.now())
     if link is None:
         return UNKNOWN
     document = await acting.up_to_date(runtime, await documents.get(runtime.db, link.document_id))
@@ -98,9 +98,9 @@ async def shown(runtime: Runtime, document: Document, recipient_id: str, visitor
         standing = challenge.standing(method, await challenges.get(runtime.db, recipient_id), now)
     asked_at = None
     if state == "expired":
-        asked_at = await events.last(runtime.db, document.id, renewing.ASKED, recipient_id)
-        state = "expired-asked" if renewing.is_recent(asked_at, now) else state
-    mails = await relay.find_outage(runtime, document.mode, organisation.id) is None
+        asked_at = await events.last(runtime.db, document.id, renew_link.ASKED, recipient_id)
+        state = "expired-asked" if renew_link.is_recent(asked_at, now) else state
+    mails = await mail_breaker.find_outage(runtime, document.mode, organisation.id) is None
     return Visit(state, document, recipient, organisation, standing, asked_at, mails)
 
 
@@ -133,7 +133,7 @@ async def opened(tx: Transaction, token: str, now: Instant) -> Document:
 
 async def find_opened(tx: Transaction, token: str, now: Instant) -> tuple[Document, Link]:
     """The same with the link itself."""
-    link = await links.find(tx, token, now)
+    link = await signing_links.find(tx, token, now)
     if link is None:
         raise UnknownLink()
     return await documents.get(tx, link.document_id), link
@@ -234,11 +234,11 @@ async def answered(
 ) -> Answered:
     """Check every answer and tell all problems at once; `answers` maps field ids to JSON values."""
     now = runtime.clock.now()
-    given, pictures = await inks.exchange(
+    given, pictures = await signature_images.exchange(
         runtime, person, answers, Turn(Kind.ACT, document.organisation_id, person.id)
     )
     fields, ink = fill(person, given, today_at(organisation, now), now)
-    await printing.check_answers(runtime, document, replace(person, fields=fields, ink=ink))
+    await printable_text.check_answers(runtime, document, replace(person, fields=fields, ink=ink))
     return Answered(fields, ink, pictures)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from esign.actions.base.transition import Keep
-from esign.actions.webhook import delivering
+from esign.actions.webhook import deliver_events
 from esign.actions.webhook.webhooks import get, get_enabled
 from esign.core.actor import Owner
 from esign.core.errors import Problem
@@ -72,10 +72,10 @@ async def redeliver(
     body = await events.body(runtime.db, delivery.event_id)
     if body is None:
         raise Problem("not_found")
-    attempt = await delivering.attempt(runtime, webhook, delivery.event_id, body)
+    attempt = await deliver_events.attempt(runtime, webhook, delivery.event_id, body)
 
     async def write(tx: Transaction) -> Delivery:
-        await delivering.note(runtime, tx, [(delivery.number, attempt)], by_hand=True)
+        await deliver_events.note(runtime, tx, [(delivery.number, attempt)], by_hand=True)
         after = await find(tx, webhook_id, delivery_id)
         if keep is not None:
             await keep(tx, after)
@@ -105,10 +105,10 @@ async def test(runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | Non
         return webhook, await find(tx, webhook_id, made.id), body
 
     webhook, delivery, body = await runtime.db.write(queue)
-    attempt = await delivering.attempt(runtime, webhook, event_id, body)
+    attempt = await deliver_events.attempt(runtime, webhook, event_id, body)
 
     async def write(tx: Transaction) -> None:
-        await delivering.note(runtime, tx, [(delivery.number, attempt)])
+        await deliver_events.note(runtime, tx, [(delivery.number, attempt)])
         if keep is not None:
             await keep(tx, delivery)
 

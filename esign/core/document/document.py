@@ -119,7 +119,7 @@ class Recipient:
     """Somebody the document is for; `order` groups act one after the other, equal orders at once.
 
     `link` and `code` say how the link and the code reached them that they acted with last (`link.Route`).
-    `access_code` is what `actions.base.codes` makes of a code that was agreed upon, never the code itself.
+    `access_code` is what `actions.base.stored_codes` makes of a code that was agreed upon, never the code itself.
     """
 
     id: str

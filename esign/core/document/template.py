@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from esign.core.actor import Mode
 from esign.core.document.document import INK, Document, Field, File, Recipient, Role
-from esign.core.document.value import Wrong, prefill
+from esign.core.document.field_values import Wrong, prefill
 from esign.core.errors import Detail, Problem
 from esign.core.instant import Instant
 from esign.core.people.account import Reminders

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from esign.core.actor import NOWHERE, SYSTEM, Actor, Origin
-from esign.core.people.apikey import COMMAND_LINE
+from esign.core.people.api_key import COMMAND_LINE
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def missing_with_system(texts: Iterable[str], font_paths: Sequence[str] = ()) ->
     left = missing(texts)
     if not left:
         return []
-    from esign.pdf.drawing import cjk
+    from esign.pdf.drawing import cjk_fonts
 
-    drawn = cjk.characters(tuple(font_paths))
+    drawn = cjk_fonts.characters(tuple(font_paths))
     return [c for c in left if ord(c) not in drawn]

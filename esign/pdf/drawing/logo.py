@@ -8,7 +8,7 @@ import io
 from PIL import Image
 
 from esign.core.errors import Problem
-from esign.pdf.drawing.picture import pixels, trimmed
+from esign.pdf.drawing.signature_picture import pixels, trimmed
 from esign.pdf.inspection import Picture
 
 FORMATS = ("PNG", "JPEG")

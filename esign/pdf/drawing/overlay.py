@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from esign.core.document import lettering
+from esign.core.document import text_fit
 from esign.core.instant import Instant
-from esign.pdf.drawing import certificate
-from esign.pdf.order import Drawn, SealFailed
+from esign.pdf.drawing import certificate_page
+from esign.pdf.seal_order import Drawn, SealFailed
 
 Size = tuple[float, float]  # of a page as displayed, in points
 
@@ -32,11 +32,11 @@ def draw(
     facts = {
         "lang": lang,
         "watermark": watermark,
-        "numbers": lettering.NUMBERS,
+        "numbers": text_fit.NUMBERS,
         "pictures": _shared(pages),
         "pages": pages,
     }
-    return certificate.draw(facts, "overlay", now, font_paths), [page["number"] for page in pages]
+    return certificate_page.draw(facts, "overlay", now, font_paths), [page["number"] for page in pages]
 
 
 def _shared(pages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
@@ -57,7 +57,7 @@ def unfit(
     """The ids of the texts too long for their boxes: to be refused while somebody can still shorten them."""
     try:
         draw(fields, sizes, now, font_paths=font_paths)
-    except certificate.Overflow as overflow:
+    except certificate_page.Overflow as overflow:
         return overflow.fields
     return ()
 
@@ -72,7 +72,7 @@ def _pages(fields: Sequence[Drawn], sizes: Sequence[Size], *, all_pages: bool) -
 
 
 def _page(number: int, width: float, height: float, fields: list[dict[str, Any]]) -> dict[str, Any]:
-    small, large = lettering.factors(width, height)
+    small, large = text_fit.factors(width, height)
     return {
         **{"number": number, "width": width, "height": height},
         **{"small": small, "large": large, "fields": fields},

@@ -15,7 +15,7 @@ from pikepdf import (
     Stream,
 )
 
-from esign.pdf.intake import active
+from esign.pdf.intake import active_content
 from esign.pdf.page import content
 from esign.pdf.page import page as pages
 
@@ -83,7 +83,7 @@ def _annotations(page: Page) -> list[Object]:
 
 
 def _word(annotation: Object) -> str | None:
-    kind = active.name(annotation.get("/Subtype"))
+    kind = active_content.name(annotation.get("/Subtype"))
     if kind in MEDIA:
         return "multimedia"
     if kind == "/FileAttachment":

@@ -9,7 +9,7 @@ from pikepdf import Array, Dictionary, Name, Object, Pdf, Stream
 
 from esign.core.errors import Problem
 from esign.pdf.inspection import TOO_COMPLEX
-from esign.pdf.intake import active
+from esign.pdf.intake import active_content
 from esign.pdf.page import page as pages
 
 # A pattern this fine takes a reader over 4 seconds to lay across a page: 10,000 by 10,000 tiles.
@@ -80,7 +80,7 @@ def _names(form: Object) -> set[str]:
             found = pikepdf.parse_content_stream(form, "Do")
     except (pikepdf.PikepdfError, ValueError, TypeError):
         return set()
-    return {active.name(operand) for each in found for operand in each.operands[-1:]}
+    return {active_content.name(operand) for each in found for operand in each.operands[-1:]}
 
 
 def _returns(starts: list[Object], onward: Callable[[Object], list[Object]]) -> bool:

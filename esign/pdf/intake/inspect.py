@@ -9,9 +9,9 @@ from pikepdf import Pdf
 
 from esign.core.document.document import Page
 from esign.core.errors import Detail, Problem
-from esign.pdf.drawing import stamp
+from esign.pdf.drawing import stamp_pages
 from esign.pdf.inspection import REMOVALS, TOO_COMPLEX, Inspection, Limits
-from esign.pdf.intake import complexity, normalise, signature
+from esign.pdf.intake import complexity, existing_signatures, normalise
 from esign.pdf.page import page as pages
 from esign.pdf.page import render
 
@@ -49,7 +49,7 @@ def inspect(upload: bytes, limits: Limits) -> Inspection:
 
 def _inspect(upload: bytes, limits: Limits) -> Inspection:
     pdf, mended = opened(upload)
-    if signature.signed(upload, pdf):
+    if existing_signatures.signed(upload, pdf):
         raise Problem("file_signed", SIGNED)
     normalise.refuse_dynamic(pdf)
     seen = _measure(pdf, limits)
@@ -141,8 +141,8 @@ def _rehearse(prepared: bytes, count: int) -> None:
     with Pdf.open(io.BytesIO(prepared)) as pdf:
         if len(pdf.pages) != count:
             raise Problem("invalid_file", UNREADABLE)
-        stamp.stamp(pdf, {number: (_blank(), 0) for number in range(1, count + 1)})
-        stamp.append(pdf, _blank())
+        stamp_pages.stamp(pdf, {number: (_blank(), 0) for number in range(1, count + 1)})
+        stamp_pages.append(pdf, _blank())
         with Pdf.open(io.BytesIO(normalise.write(pdf))) as again:
             if len(again.pages) != count + 1:
                 raise Problem(

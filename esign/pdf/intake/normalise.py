@@ -17,9 +17,9 @@ from pikepdf import (
 )
 
 from esign.core.errors import Detail, Problem
-from esign.pdf.intake import active, annotations, claims
+from esign.pdf.intake import active_content, annotations, conformance_claims
 from esign.pdf.page import page as pages
-from esign.pdf.page import tags
+from esign.pdf.page import structure_tags
 
 # What a document and a page may keep; everything else acts, hides or serves other programs.
 ROOT = frozenset(
@@ -84,7 +84,7 @@ def refuse_dynamic(pdf: Pdf) -> None:
 
 def normalise(pdf: Pdf) -> set[str]:
     """Change the open file in place; returns what went, in words of `REMOVALS`."""
-    removed = active.strip(pdf)
+    removed = active_content.strip(pdf)
     removed |= annotations.flatten(pdf)
     removed |= _keep_only(pdf.Root, ROOT)
     names = pdf.Root.get("/Names")
@@ -93,9 +93,9 @@ def normalise(pdf: Pdf) -> set[str]:
     for page in pdf.pages:
         _keep_only(page.obj, PAGE)
         pages.settle(page, pages.view(page))
-    tags.drop_broken(pdf)
+    structure_tags.drop_broken(pdf)
     removed |= _fix_layers(pdf) | _drop_bad_metadata(pdf)
-    return removed | {"conformance claims"} if claims.drop(pdf) else removed
+    return removed | {"conformance claims"} if conformance_claims.drop(pdf) else removed
 
 
 def write(pdf: Pdf) -> bytes:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import pikepdf
 
-from esign.pdf.drawing import overlay, stamp
-from esign.pdf.intake import claims
-from esign.pdf.order import SealOrder
+from esign.pdf.drawing import overlay, stamp_pages
+from esign.pdf.intake import conformance_claims
 from esign.pdf.page import page as pages
-from esign.pdf.page import tags
+from esign.pdf.page import structure_tags
+from esign.pdf.seal_order import SealOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ def assemble(order: SealOrder, certificate_pdf: bytes, watermark: str | None) ->
         drawn, numbers = overlay.draw(
             order.fields, sizes, order.now, lang=lang, watermark=watermark, font_paths=order.font_paths
         )
-        tags.drop_broken(pdf)
-        stamp.stamp(pdf, {number: (drawn, index) for index, number in enumerate(numbers)})
-        added = stamp.append(pdf, certificate_pdf)
-        claims.drop(pdf)  # of files prepared before that was done at the door
+        structure_tags.drop_broken(pdf)
+        stamp_pages.stamp(pdf, {number: (drawn, index) for index, number in enumerate(numbers)})
+        added = stamp_pages.append(pdf, certificate_pdf)
+        conformance_claims.drop(pdf)  # of files prepared before that was done at the door
         result = io.BytesIO()
         pdf.save(result, min_version="1.7")
         return Revision(result.getvalue(), len(views), added)

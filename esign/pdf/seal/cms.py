@@ -11,7 +11,6 @@ from functools import lru_cache
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from esign.core.credential import Credential
 from esign.core.der import (
     CONTEXT_0,
     CONTEXT_1,
@@ -23,9 +22,10 @@ from esign.core.der import (
     der_oid,
     der_set,
 )
-from esign.pdf.order import SealFailed
+from esign.core.seal_credential import Credential
 from esign.pdf.seal import signer
 from esign.pdf.seal.signer import Signer
+from esign.pdf.seal_order import SealFailed
 
 DATA = "1.2.840.113549.1.7.1"
 SIGNED_DATA = "1.2.840.113549.1.7.2"

@@ -15,16 +15,16 @@ from pyhanko.sign.signers.cms_embedder import PdfCMSEmbedder, SigIOSetup, SigMDP
 from pyhanko.sign.signers.pdf_byterange import SignatureObject
 
 from esign.core import timestamp
-from esign.core.credential import Credential
 from esign.core.instant import Instant, to_datetime
-from esign.pdf.audit import trail
-from esign.pdf.audit.head import head_of, state
-from esign.pdf.drawing import certificate
-from esign.pdf.order import Begun, Level, Sealed, SealFailed, SealOrder, Unsealed
-from esign.pdf.seal import cms, selfcheck
+from esign.core.seal_credential import Credential
+from esign.pdf.audit import audit_attachment
+from esign.pdf.audit.audit_head import head_of, state
+from esign.pdf.drawing import certificate_page
+from esign.pdf.report import AuditHead
+from esign.pdf.seal import cms, self_check
 from esign.pdf.seal.assemble import assemble
-from esign.pdf.seal.tail import Tail, Writer, digest
-from esign.pdf.verification import AuditHead
+from esign.pdf.seal.audit_append import Tail, Writer, digest
+from esign.pdf.seal_order import Begun, Level, Sealed, SealFailed, SealOrder, Unsealed
 
 FIELD = "Seal"
 SLACK = 2048  # bytes a signature needs besides its certificates; reserved, so that there is no dry run
@@ -43,8 +43,8 @@ def begin(order: SealOrder, credential: Credential) -> Begun:
     key = cms.load(credential)
     key.require_current(to_datetime(order.now))
     facts = _facts(order, key)
-    words = certificate.labels(facts.get("lang") or "en", order.font_paths)
-    page = certificate.draw(facts, "certificate", order.now, order.font_paths)
+    words = certificate_page.labels(facts.get("lang") or "en", order.font_paths)
+    page = certificate_page.draw(facts, "certificate", order.now, order.font_paths)
     watermark = words["test_banner"] if facts["mode"] == "test" else None
     revision = assemble(order, page, watermark)
     reason = words["event"]["document.completed"]
@@ -52,7 +52,7 @@ def begin(order: SealOrder, credential: Credential) -> Begun:
     room = timestamp.LARGEST if order.level == "B-T" else 0
     document = prepare(revision.pdf, key, order.now, reason, head, order.trail, room, order.asked)
     alone = prepare(page, key, order.now, reason, head, order.trail, room, order.asked)
-    selfcheck.check_ink(order.prepared, document.whole, order.fields)
+    self_check.check_ink(order.prepared, document.whole, order.fields)
     pages = revision.document_pages + revision.certificate_pages
     return Begun(
         document, alone, pages, revision.certificate_pages, head, order.level, order.asked, order.now
@@ -72,14 +72,14 @@ def finish(begun: Begun, tokens: Sequence[bytes], credential: Credential) -> Sea
     sealed, alone = (fill(file, key, token) for file, token in zip(files, given, strict=True))
     head = cast(AuditHead, begun.head)
     for pdf, pages in ((sealed, begun.page_count), (alone, begun.certificate_pages)):
-        selfcheck.check(pdf, pages, credential.anchor_der, begun.now, head, begun.level, begun.asked)
+        self_check.check(pdf, pages, credential.anchor_der, begun.now, head, begun.level, begun.asked)
     return Sealed(sealed, alone, begun.page_count, key.sha256, begun.level)
 
 
 def _head(order: SealOrder) -> AuditHead:
     """Raises `SealFailed` for a trail that was changed where it lies: no seal may vouch for it."""
     head = head_of(order.certificate, embedded=order.trail is not None)
-    if order.trail is not None and (wrong := trail.fault(order.trail, head)):
+    if order.trail is not None and (wrong := audit_attachment.fault(order.trail, head)):
         raise SealFailed(
             f"The audit trail is not as it was written: {wrong}. `esign verify-audit` tells more."
         )
@@ -131,7 +131,7 @@ def prepare(
         if head is not None:
             state(writer, head, asked, made="B-T" if room else "B-B")
         if attached is not None:
-            trail.attach(writer, attached, now)
+            audit_attachment.attach(writer, attached, now)
         first, last = _reserve(writer, tail, key, now, reason, 2 * (len(key.certificates) + SLACK + room))
         behind = tail.getvalue()
     signer_info, signature = key.sign_digest(digest(key.digest, pdf, behind[: first - 1], behind[last + 1 :]))

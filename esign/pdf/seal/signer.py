@@ -12,9 +12,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA256, SHA384, SHA512, HashAlgorithm
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_der_private_key
 
-from esign.core.credential import Credential
 from esign.core.der import NULL, SEQUENCE, der, der_oid
-from esign.pdf.order import SealFailed
+from esign.core.seal_credential import Credential
+from esign.pdf.seal_order import SealFailed
 
 RSA = "1.2.840.113549.1.1.1"
 ECDSA: dict[str, tuple[HashAlgorithm, str]] = {  # with each digest, and the identifier of the two

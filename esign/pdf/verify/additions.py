@@ -12,7 +12,7 @@ from pyhanko.sign.diff_analysis import ModificationLevel
 from pyhanko.sign.fields import MDPPerm
 from pyhanko.sign.validation import EmbeddedPdfSignature, PdfSignatureStatus, SignatureCoverageLevel
 
-from esign.pdf.verify import page_compare, proof_tail, second
+from esign.pdf.verify import page_compare, proof_tail, qpdf_crosscheck
 from esign.pdf.verify.proof_tail import ProofTail
 from esign.system.clock import read_processor_seconds
 
@@ -49,13 +49,13 @@ def judge_additions(
     signed = behind + length
     tail = proof_tail.judge_tail(file, signed)
     if tail.fault is None:
-        alike = _look_alike(file[:signed], file) if second.agrees(file, signed) else False
+        alike = _look_alike(file[:signed], file) if qpdf_crosscheck.agrees(file, signed) else False
         return Additions(tail, alike, False)
     # What is no proof by the grammar is never valid, whatever it looks like.
     assumed = (
         status.modification_level is ModificationLevel.LTA_UPDATES
         and embedded.docmdp_level is not MDPPerm.NO_CHANGES
-        and second.agrees(file, signed)
+        and qpdf_crosscheck.agrees(file, signed)
     )
     return Additions(tail, None, assumed)
 

@@ -7,7 +7,7 @@ from asn1crypto import x509
 from esign.pdf.verify import evidence, revocation
 from esign.pdf.verify.evidence import BROKEN, Evidence, Stored
 from esign.pdf.verify.reasons import Finding
-from esign.pdf.verify.stamps import Stamp
+from esign.pdf.verify.time_stamps import Stamp
 
 
 def level(finding: Finding, proofs: Evidence) -> str | None:

@@ -16,7 +16,7 @@ from math import isclose
 import pikepdf
 from pikepdf import Pdf
 
-from esign.pdf.verification import Addition
+from esign.pdf.report import Addition
 from esign.pdf.verify import proof_entries, xmp_changes
 from esign.pdf.verify.evidence import BROKEN
 from esign.pdf.verify.proof_writers import BLANK_LOOK, EXTENSIONS, FIELD_NAME, is_producer_change

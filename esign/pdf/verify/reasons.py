@@ -10,7 +10,7 @@ from pyhanko.sign.fields import enumerate_sig_fields
 from pyhanko.sign.validation import EmbeddedPdfSignature, PdfSignatureStatus, SignatureCoverageLevel
 from pyhanko.sign.validation.status import TimestampSignatureStatus
 
-from esign.pdf.verification import (
+from esign.pdf.report import (
     ADDED,
     BURDENED,
     CHANGED,
@@ -31,9 +31,9 @@ from esign.pdf.verification import (
 )
 from esign.pdf.verify import revocation
 from esign.pdf.verify.additions import Additions
-from esign.pdf.verify.naming import name
+from esign.pdf.verify.certificate_names import name
 from esign.pdf.verify.revocation import Standing
-from esign.pdf.verify.stamps import Stamp
+from esign.pdf.verify.time_stamps import Stamp
 
 COVERAGE: dict[SignatureCoverageLevel | None, Coverage] = {
     SignatureCoverageLevel.ENTIRE_FILE: "entire_file",

@@ -18,7 +18,7 @@ from pyhanko_certvalidator.path import ValidationPath
 from pyhanko_certvalidator.revinfo.validate_crl import verify_crl
 from pyhanko_certvalidator.revinfo.validate_ocsp import verify_ocsp_response
 
-from esign.pdf.verification import Revocation
+from esign.pdf.report import Revocation
 from esign.pdf.verify.evidence import BROKEN, Evidence, Proof
 
 SAYS_NOTHING = (CRLValidationError, OCSPValidationError, PathBuildingError, ValidationError, *BROKEN)

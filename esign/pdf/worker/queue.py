@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from esign.core.errors import Problem
-from esign.pdf.worker.turn import STRANGERS, Kind, Turn
+from esign.pdf.worker.queue_turn import STRANGERS, Kind, Turn
 
 SPARE = 2
 OVERTAKEN = 4

@@ -10,7 +10,7 @@ from inspect import signature
 from typing import Any, BinaryIO, get_type_hints
 
 from esign.core.errors import Problem
-from esign.pdf.order import SealFailed
+from esign.pdf.seal_order import SealFailed
 from esign.pdf.worker import frames, sandbox
 
 # What can be asked: the function does the work, its annotations say what crosses the pipe. Imported on first use.
@@ -19,17 +19,17 @@ TASKS: Mapping[str, str] = {
     "seal": "esign.pdf.seal.seal:seal",
     "begin": "esign.pdf.seal.seal:begin",
     "finish": "esign.pdf.seal.seal:finish",
-    "verify": "esign.pdf.verify.verify:verify",
-    "sources": "esign.pdf.verify.sources:sources",
-    "reencode": "esign.pdf.drawing.picture:reencode",
+    "verify": "esign.pdf.verify.validate:verify",
+    "sources": "esign.pdf.verify.revocation_sources:sources",
+    "reencode": "esign.pdf.drawing.signature_picture:reencode",
     "logo": "esign.pdf.drawing.logo:redraw",
-    "letters": "esign.pdf.drawing.letters:letters",
+    "letters": "esign.pdf.drawing.typed_signature:letters",
     "missing": "esign.pdf.drawing.glyphs:missing_with_system",
     "unfit": "esign.pdf.drawing.overlay:unfit",
     "sharper": "esign.pdf.page.render:sharper",
-    "filled": "esign.pdf.drawing.filled:picture",
-    "read": "esign.pdf.page.text:read",
-    "blanks": "esign.pdf.fields.blanks:find",
+    "filled": "esign.pdf.drawing.filled_page:picture",
+    "read": "esign.pdf.page.page_text:read",
+    "blanks": "esign.pdf.fields.detect_fields:find",
 }
 
 # PDF libraries keep some memory of every file: a worker that has grown so large, or is old, makes room for another.

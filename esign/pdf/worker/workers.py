@@ -10,16 +10,16 @@ from contextlib import asynccontextmanager, suppress
 from signal import SIGHUP, SIGINT, SIGKILL, SIGTERM, SIGXCPU, strsignal
 from typing import Any, Literal, cast
 
-from esign.core.credential import Credential
 from esign.core.errors import CATALOGUE, Detail, Problem
 from esign.core.instant import Instant
+from esign.core.seal_credential import Credential
 from esign.pdf.inspection import NOT_CHECKED, TOO_COMPLEX, Blanks, Inspection, Letters, Limits, Picture
-from esign.pdf.order import Drawn, Sealed, SealOrder
-from esign.pdf.verification import Verification
+from esign.pdf.report import Verification
+from esign.pdf.seal_order import Drawn, Sealed, SealOrder
 from esign.pdf.worker import frames
-from esign.pdf.worker.failures import Failures
+from esign.pdf.worker.failure_memory import Failures
 from esign.pdf.worker.queue import Queue
-from esign.pdf.worker.turn import CALLER, CPU_SECONDS, DROPPED, Kind, Turn
+from esign.pdf.worker.queue_turn import CALLER, CPU_SECONDS, DROPPED, Kind, Turn
 
 Ders = Sequence[bytes]
 log = logging.getLogger("esign.pdf")
@@ -122,14 +122,14 @@ class Workers:
         fetched: Ders | None = None,
         turn: Turn | None = None,
     ) -> Verification:
-        """`esign.pdf.verify.verify.verify`; a file that brings a worker down is refused as `invalid_file`."""
+        """`esign.pdf.verify.validate.verify`; a file that brings a worker down is refused as `invalid_file`."""
         given = (file, roots, now, own, fetched)
         return cast(Verification, await self._judge("verify", Verification, *given, turn=turn))
 
     async def reencode(
         self, image: bytes, task: Literal["reencode", "logo"] = "reencode", turn: Turn | None = None
     ) -> Picture:
-        """`pdf.drawing.picture.reencode`, or `logo.redraw`; what brings a worker down is refused as `invalid_file`."""
+        """Return `signature_picture.reencode` of it, or `logo.redraw`; `invalid_file` for what brings a worker down."""
         return cast(Picture, await self._judge(task, Picture, image, turn=turn or Turn(Kind.ACT)))
 
     async def seal(self, order: SealOrder, credential: Credential, turn: Turn | None = None) -> Sealed:
@@ -137,7 +137,7 @@ class Workers:
         return cast(Sealed, await self.ask("seal", Sealed, order, credential, turn=turn or Turn(Kind.SEAL)))
 
     async def blanks(self, upload: bytes, prepared: bytes, turn: Turn | None = None) -> Blanks:
-        """`esign.pdf.fields.blanks.find`: what a file asks to be filled in."""
+        """`esign.pdf.fields.detect_fields.find`: what a file asks to be filled in."""
         return cast(
             Blanks, await self.ask("blanks", Blanks, upload, prepared, turn=turn or Turn(Kind.PREVIEW))
         )
@@ -150,7 +150,7 @@ class Workers:
         font_paths: Sequence[str] = (),
         turn: Turn | None = None,
     ) -> Letters:
-        """`esign.pdf.drawing.letters.letters`: a typed signature as it will be sealed."""
+        """`esign.pdf.drawing.typed_signature.letters`: a typed signature as it will be sealed."""
         given = (text, hand, lang, font_paths)
         return cast(Letters, await self.ask("letters", Letters, *given, turn=turn or Turn(Kind.ACT)))
 

@@ -3,7 +3,7 @@
 import hashlib
 
 from esign.core.document.challenge import Challenge
-from esign.core.document.link import Reached
+from esign.core.document.signing_link import Reached
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Transaction
 from esign.store.engine.sql import delete_some, insert

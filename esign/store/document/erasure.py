@@ -7,7 +7,7 @@ from esign.core.document.state.outcome import Outcome
 from esign.core.instant import Instant
 from esign.store.document import documents, outcomes
 from esign.store.engine.database import Transaction
-from esign.store.queue import events, idempotency, mails, outbox
+from esign.store.queue import events, idempotency, kept_mail, outbox
 from esign.system.vault import Vault
 
 LETTERS = (
@@ -32,8 +32,8 @@ async def erase(tx: Transaction, outcome: Outcome, before: Document, vault: Vaul
     await outbox.forget(tx, before.id)
     for owner in (before.id, *(recipient.id for recipient in before.recipients)):
         for letter in LETTERS:
-            await mails.forget(tx, f"eml.{letter}.{owner}")
-    await mails.forget_document(tx, before.organisation_id, before.id)
+            await kept_mail.forget(tx, f"eml.{letter}.{owner}")
+    await kept_mail.forget_document(tx, before.organisation_id, before.id)
     await idempotency.reduce(tx, before.id, before.status.value, vault)
     await documents.delete(tx, before)
     await outcomes.publish(tx, before, outcome.events, now)

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from esign.core.actor import Mode
 from esign.core.document.document import Document
-from esign.core.document.listing import EVERYTHING, Listing
+from esign.core.document.document_filters import EVERYTHING, Listing
 from esign.store.document.documents import JOIN, SELECT, load
-from esign.store.document.query import Query, query_of
+from esign.store.document.list_queries import Query, query_of
 from esign.store.engine.damage import load_groups
 from esign.store.engine.database import Reader
 from esign.store.engine.paging import Place

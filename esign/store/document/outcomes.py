@@ -8,7 +8,7 @@ from typing import Any
 from esign.core.actor import Mode
 from esign.core.document import audit
 from esign.core.document.document import Document
-from esign.core.document.draft import over
+from esign.core.document.signing_draft import over
 from esign.core.document.state.outcome import Event, Job, Mail, Outcome, RevokeLinks
 from esign.core.instant import DAY, Instant
 from esign.core.people.usage import Meter, Usage
@@ -16,7 +16,15 @@ from esign.core.urgency import urgency_of
 from esign.core.webhook import webhook
 from esign.core.webhook.delivery import Delivery
 from esign.core.webhook.webhook import Webhook
-from esign.store.document import blobs, challenges, documents, drafts, handoffs, links, trails
+from esign.store.document import (
+    blobs,
+    challenges,
+    documents,
+    phone_handoffs,
+    signing_drafts,
+    signing_links,
+    trails,
+)
 from esign.store.engine.database import Transaction
 from esign.store.people import usage
 from esign.store.queue import deliveries, events, outbox, webhooks
@@ -42,8 +50,8 @@ async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault
     document = replace(outcome.document, revision=before.revision + 1)
     await documents.save(tx, document, before)
     for recipient_id in over(before, document):
-        await drafts.forget(tx, recipient_id)
-        await handoffs.forget(tx, recipient_id)
+        await signing_drafts.forget(tx, recipient_id)
+        await phone_handoffs.forget(tx, recipient_id)
     await _leave(tx, outcome, document, vault, now)
     return document
 
@@ -141,10 +149,10 @@ def _offered(body: dict[str, Any], subscribers: Sequence[Webhook], now: Instant)
 
 async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, now: Instant) -> None:
     if isinstance(job, RevokeLinks):
-        await links.revoke(tx, job.recipient_id, now)
+        await signing_links.revoke(tx, job.recipient_id, now)
         await challenges.end(tx, job.recipient_id)
-        await drafts.forget(tx, job.recipient_id)
-        await handoffs.forget(tx, job.recipient_id)
+        await signing_drafts.forget(tx, job.recipient_id)
+        await phone_handoffs.forget(tx, job.recipient_id)
         return
     if not isinstance(job, Mail):
         await outbox.requeue_seal(tx, document.id, now)
@@ -152,7 +160,9 @@ async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, no
     token = None
     if job.recipient_id is not None and job.code is None:
         token = new_token()
-        await links.add(tx, token, links.Link(job.recipient_id, document.id, "recipient"), now)
+        await signing_links.add(
+            tx, token, signing_links.Link(job.recipient_id, document.id, "recipient"), now
+        )
     letter: dict[str, Any] = {
         "letter": job.letter,
         "recipient": job.recipient_id,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from esign.core.document.document import Document
 from esign.core.errors import Problem
 from esign.core.instant import Instant
-from esign.store.engine import words
+from esign.store.engine import search_words
 from esign.store.engine.database import Transaction
 
 SLOTS = 4096  # numbers in a millisecond
@@ -32,8 +32,8 @@ async def put(tx: Transaction, document: Document, before: Document | None = Non
 def row_of(document: Document) -> tuple[str, str]:
     people = [(recipient.name, recipient.email) for recipient in document.recipients]
     return (
-        words.texts(document.title, document.file.name, document.external_id, people),
-        words.labels(
+        search_words.texts(document.title, document.file.name, document.external_id, people),
+        search_words.labels(
             document.organisation_id,
             document.mode.value,
             document.external_id,
@@ -52,10 +52,10 @@ async def forget(tx: Transaction, document_id: str) -> int | None:
     await tx.run(
         "INSERT INTO search_index (search_index, rowid, words) VALUES ('delete', :number, :words)",
         number=number,
-        words=words.words(row["texts"], row["labels"]),
+        words=search_words.words(row["texts"], row["labels"]),
     )
     await tx.run("DELETE FROM search WHERE number = :number", number=number)
-    if not words.ERASES_AT_ONCE:
+    if not search_words.ERASES_AT_ONCE:
         await tx.run(
             "INSERT INTO search_rest (number) VALUES (:number) ON CONFLICT DO NOTHING", number=number
         )
@@ -93,7 +93,7 @@ async def _put(tx: Transaction, number: int, document_id: str, row: Sequence[str
     await tx.run(
         "INSERT INTO search_index (rowid, words) VALUES (:number, :words)",
         number=number,
-        words=words.words(*row),
+        words=search_words.words(*row),
     )
 
 

@@ -8,7 +8,7 @@ from esign.core.actor import Mode
 from esign.core.document.document import Role
 from esign.core.document.template import Template, TemplateRole
 from esign.core.errors import Problem
-from esign.core.folding import fold
+from esign.core.fold_text import fold
 from esign.core.people.account import Reminders
 from esign.store.document import blobs
 from esign.store.document.documents import dump_file, field_row, load_field, load_file, shallow

@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import aiosqlite
 
 from esign.core.errors import Problem
-from esign.store.engine import migrate, words
+from esign.store.engine import migrate, search_words
 from esign.store.engine.damage import DamageLog
 from esign.store.engine.failures import (
     LOCKED,
@@ -393,7 +393,7 @@ def prepare(path: Path) -> None:
         for pragma in PREPARING_PRAGMAS:
             connection.execute(pragma)
         migrate.migrate(connection)
-        words.prepare(connection)
+        search_words.prepare(connection)
     finally:
         connection.close()
         lock.close()

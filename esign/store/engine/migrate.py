@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from esign.store.engine import words
+from esign.store.engine import search_words
 from esign.store.engine.failures import is_storage
 
 APPLICATION_ID = 0x65736967  # "esig", in the header of every database of ours
@@ -130,7 +130,7 @@ def migrate(connection: sqlite3.Connection, known: Sequence[Migration] | None = 
     """
     known = known or migrations()
     check(connection, known)
-    words.register(connection)
+    search_words.register(connection)
     applied = read_applied(connection)
     if applied is None and not is_empty(connection):
         applied = adopt(connection, known)

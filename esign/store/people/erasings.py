@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from esign.core.actor import Actor, Mode, Origin
-from esign.core.document.state.erasing import Erasing, Fate
+from esign.core.document.state.erase import Erasing, Fate
 from esign.core.instant import Instant
 from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.core.people.user import Act
 from esign.web.api import (
     account,

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import ConfigDict
 
-from esign.actions.document.reminding import Reminded
+from esign.actions.document.reminders import Reminded
 from esign.core.document.document import Document
 from esign.web.api import examples
 from esign.web.rest.schema import Reply

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from esign.actions.people import keys as actions
-from esign.core.people.apikey import ApiKey
+from esign.actions.people import api_keys as actions
+from esign.core.people.api_key import ApiKey
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import Empty
 from esign.web.api.documents import owner_of

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Protocol, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from esign.actions.base import codes
+from esign.actions.base import stored_codes
 from esign.core.document import document as core
 from esign.core.document.challenge import Method
 from esign.core.document.document import ACTING, Recipient, Role
@@ -94,7 +94,7 @@ class RecipientInput(Schema):
             role=Role(self.role),
             order=self.order,
             authentication=self.authentication,
-            access_code=None if self.access_code is None else codes.agreed(vault, self.access_code),
+            access_code=None if self.access_code is None else stored_codes.agreed(vault, self.access_code),
             locale=self.locale,
             fields=tuple(field.to_field(new_id("fld", now)) for field in self.fields),
         )

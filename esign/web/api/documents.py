@@ -8,19 +8,19 @@ from typing import Any
 
 import pybase64
 
+from esign.actions.document import cancel_delete, duplicate_document, edit_document, files, reminders
 from esign.actions.document import documents as actions
-from esign.actions.document import duplicating, editing, ending, files, reminding
 from esign.actions.document.documents import Order
-from esign.actions.document.editing import Asking, Changes
-from esign.actions.document.reminding import Reminded
+from esign.actions.document.edit_document import Asking, Changes
+from esign.actions.document.reminders import Reminded
 from esign.actions.people import settings
 from esign.actions.people.settings import Settings
 from esign.core.actor import Owner
 from esign.core.document.document import Document
-from esign.core.document.state.editing import title_from
+from esign.core.document.state.edit import title_from
 from esign.core.errors import Problem
 from esign.core.people.account import Reminders
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.core.strict_base64 import require_canonical
 from esign.store.engine.paging import Place
 from esign.web import downloads
@@ -122,7 +122,7 @@ async def edit(call: Call, body: EditDocument) -> Document:
             else None
         ),
     )
-    return await editing.edit(runtime, asking, changes, call.keep)
+    return await edit_document.edit(runtime, asking, changes, call.keep)
 
 
 def edited(defaults: Settings, body: EditDocument) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def edited(defaults: Settings, body: EditDocument) -> dict[str, Any]:
 
 async def cancel(call: Call, body: CancelDocument) -> Document:
     """Withdraw a document that is out for signature; everybody who was asked is told, unless `notify` is false."""
-    return await ending.cancel(
+    return await cancel_delete.cancel(
         call.runtime,
         owner_of(call),
         call.path["id"],
@@ -153,14 +153,14 @@ async def cancel(call: Call, body: CancelDocument) -> Document:
 
 async def delete(call: Call) -> Document:
     """Delete a draft or a document that has ended; its audit trail stays, without anything personal."""
-    return await ending.delete(
+    return await cancel_delete.delete(
         call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep, call.if_match
     )
 
 
 async def retry_seal(call: Call, body: Empty) -> Document:
     """Try a seal that failed again at once."""
-    return await ending.retry_seal(
+    return await cancel_delete.retry_seal(
         call.runtime, owner_of(call), call.path["id"], call.actor, call.origin, call.keep
     )
 
@@ -169,12 +169,12 @@ async def remind(call: Call, body: RemindRecipients) -> Reminded:
     """Remind those who were asked and have not finished; who was reminded within the hour is left in peace."""
     asking = Asking(owner_of(call), call.path["id"], call.actor, call.origin)
     message = body.message or None
-    return await reminding.remind_by_hand(call.runtime, asking, body.recipient_ids, message, call.keep)
+    return await reminders.remind_by_hand(call.runtime, asking, body.recipient_ids, message, call.keep)
 
 
 async def duplicate(call: Call, body: DuplicateDocument) -> Document:
     """A new draft with the same file, recipients and fields."""
-    return await duplicating.duplicate(
+    return await duplicate_document.duplicate(
         call.runtime, owner_of(call), call.path["id"], body.title, call.actor, call.origin, call.keep
     )
 

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, RootModel
 from esign.actions.webhook import deliveries as actions
 from esign.core.errors import Problem
 from esign.core.people.admin_audit import RECORDED
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.store.queue.events import Wanted
 from esign.web.api import examples, webhook_examples
 from esign.web.api.deliveries import EventType

@@ -9,8 +9,8 @@ from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from esign.core.document import document as core
 from esign.core.document.document import FieldType
+from esign.core.document.field_values import Wrong, prefill
 from esign.core.document.placement import sized
-from esign.core.document.value import Wrong, prefill
 from esign.core.errors import Detail
 from esign.web.api.field_options import (
     AutofillOptions,

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from esign.core.document.document import Status
-from esign.core.document.listing import Listing, Sort, Span
+from esign.core.document.document_filters import Listing, Sort, Span
 from esign.web.api.paging import Paging
 from esign.web.rest.schema import Email, Line, Timestamp, refusal
 

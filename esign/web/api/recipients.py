@@ -2,14 +2,14 @@
 
 from pydantic import ConfigDict
 
-from esign.actions.document import editing as actions
+from esign.actions.document import edit_document as actions
 from esign.actions.document import links
-from esign.actions.document.editing import Asking
+from esign.actions.document.edit_document import Asking
 from esign.actions.document.links import Issued
-from esign.actions.signing import unblocking
-from esign.actions.signing.unblocking import Unblocked
+from esign.actions.signing import unblock_recipient
+from esign.actions.signing.unblock_recipient import Unblocked
 from esign.core.document.document import Recipient
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.web.api import examples
 from esign.web.api.document_requests import Empty, IssueLink, RecipientInput
 from esign.web.api.documents import owner_of
@@ -75,7 +75,7 @@ async def link(call: Call, body: IssueLink) -> Issued:
 async def unblock(call: Call, body: Empty) -> Unblocked:
     """Let a recipient try again whose code was entered, or sent, too often. An access code stays the same; a mailed
     one is asked for anew."""
-    return await unblocking.unblock(call.runtime, asking(call), call.path["rid"], call.keep)
+    return await unblock_recipient.unblock(call.runtime, asking(call), call.path["rid"], call.keep)
 
 
 async def remove(call: Call) -> str:

@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from esign.actions.base import codes
+from esign.actions.base import stored_codes
 from esign.core.document.document import Role
 from esign.core.document.template import Taker, TemplateRole
 from esign.core.instant import Instant
@@ -199,7 +199,7 @@ class TakerInput(Schema):
 
     def to_taker(self, vault: Vault) -> Taker:
         values = {key: value for key, value in (self.values or {}).items() if value is not None}
-        code = None if self.access_code is None else codes.agreed(vault, self.access_code)
+        code = None if self.access_code is None else stored_codes.agreed(vault, self.access_code)
         return Taker(self.role_key, self.email, self.name, values, self.authentication, code)
 
 

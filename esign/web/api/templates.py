@@ -10,7 +10,7 @@ from esign.actions.document.templates import Order, Use
 from esign.actions.people import settings
 from esign.actions.people.settings import Settings
 from esign.core.document.document import Document, Recipient
-from esign.core.document.state.editing import title_from
+from esign.core.document.state.edit import title_from
 from esign.core.document.template import Template, TemplateRole, filled
 from esign.core.errors import Detail, Problem
 from esign.runtime import Runtime

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from esign.actions.mail import testmail
-from esign.actions.mail.testmail import Message
-from esign.actions.signing import simulating
-from esign.actions.signing.simulating import Step
+from esign.actions.mail import test_mail
+from esign.actions.mail.test_mail import Message
+from esign.actions.signing import simulated_recipients
+from esign.actions.signing.simulated_recipients import Step
 from esign.core.document.document import Document
 from esign.web.api import testing_examples as examples
 from esign.web.api.documents import owner_of
@@ -71,7 +71,7 @@ async def messages(call: Call, query: MessageList) -> dict[str, Any]:
     """A page of the mails of test mode, newest first, those too that were not sent."""
     filters = f"messages:{query.document_id}:{query.recipient_id}"
     after = place_of(call.runtime.vault, query.cursor, filters)
-    found, more = await testmail.find_page(
+    found, more = await test_mail.find_page(
         call.runtime, owner_of(call), query.limit, after, query.document_id, query.recipient_id
     )
     return {"data": found, "next": cursor_of(call.runtime.vault, more, filters)}
@@ -88,7 +88,7 @@ async def simulate(call: Call, body: Simulation) -> Document:
         for name, value in (body.values or {}).items()
     }
     step = Step(body.action, body.recipient_id, given, body.reason or None)
-    return await simulating.simulate(call.runtime, owner_of(call), call.path["id"], step, call.keep)
+    return await simulated_recipients.simulate(call.runtime, owner_of(call), call.path["id"], step, call.keep)
 
 
 def present_messages(found: dict[str, Any]) -> MessagePage:

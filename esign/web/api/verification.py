@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
-from esign.actions.verification import verifying
-from esign.pdf.verification import Verification
+from esign.actions.verification import verify_file
+from esign.pdf.report import Verification
 from esign.web.api import account_examples as examples
 from esign.web.api.document_requests import FileContent
 from esign.web.api.documents import decode, owner_of
@@ -100,7 +100,7 @@ class VerificationReply(Verdict):
 async def verify(call: Call, body: VerifyFile) -> Verification:
     """Check every signature of a PDF; the file is not stored."""
     file = await decode(body.file, call.runtime.config.limits.file_mib)
-    return await verifying.verify(call.runtime, owner_of(call), file)
+    return await verify_file.verify(call.runtime, owner_of(call), file)
 
 
 def present(found: Verification) -> VerificationReply:

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from esign.core.actor import Origin
 from esign.core.errors import Problem
 from esign.core.instant import Instant, rfc3339
-from esign.pdf.worker.turn import calling
+from esign.pdf.worker.queue_turn import calling
 from esign.system.clock import Clock
 from esign.system.entropy import CROCKFORD, new_id
 from esign.web.http import errors

@@ -7,30 +7,30 @@ from starlette.routing import Route
 from esign.core.people.user import Act, Stage
 from esign.runtime import Runtime
 from esign.web.http.ratelimit import UPLOADS_OF_STRANGERS, Uploads, Windows
-from esign.web.office.document import acts, page, papers, parties, terms, trying
-from esign.web.office.documents import happened, selection
+from esign.web.office.document import document_actions, edit_recipient, page, papers, terms, test_mode
+from esign.web.office.documents import event_log, selection
 from esign.web.office.documents import listing as documents
-from esign.web.office.draft import edit, fields, review, upload
-from esign.web.office.frame import place
-from esign.web.office.frame.door import Door, Handler, Line
+from esign.web.office.draft import edit, field_editor, review, upload
+from esign.web.office.frame import current_organisation
+from esign.web.office.frame.dispatch import Door, Handler, Line
 from esign.web.office.server import outbox, seal, server
-from esign.web.office.session.tries import Tries
+from esign.web.office.session.login_throttle import Tries
 from esign.web.office.settings import (
     account,
     audit_log,
-    erasing,
-    factor,
+    erase_person,
     logo,
     members,
     plan,
+    second_factor,
     settings,
     tokens,
     usage,
 )
-from esign.web.office.sign_in import arrivals, entrance
+from esign.web.office.sign_in import emailed_links, sign_in
+from esign.web.office.template import create_template, listing, use_template
 from esign.web.office.template import edit as roles
 from esign.web.office.template import fields as role_fields
-from esign.web.office.template import listing, making, using
 from esign.web.office.template import page as template
 from esign.web.office.verify import page as verify
 from esign.web.office.webhook import deliveries, webhooks
@@ -59,18 +59,18 @@ def form(
 
 TABLE = (
     # the entrance
-    Line("GET", "/", entrance.start),
-    *form("/sign-in", entrance.show, entrance.sign_in),
-    *form("/sign-in/code", entrance.show_code, entrance.give_code, Stage.HALF),
-    *form("/sign-in/again", entrance.show, entrance.sign_in, takes="rows"),
-    *form("/sign-in/again/code", entrance.show_code, entrance.give_code, Stage.HALF, takes="rows"),
-    Line("POST", "/sign-out", entrance.sign_out, Act.READ),
-    *form("/confirm", entrance.show_confirm, entrance.confirm, Act.READ),
+    Line("GET", "/", sign_in.start),
+    *form("/sign-in", sign_in.show, sign_in.sign_in),
+    *form("/sign-in/code", sign_in.show_code, sign_in.give_code, Stage.HALF),
+    *form("/sign-in/again", sign_in.show, sign_in.sign_in, takes="rows"),
+    *form("/sign-in/again/code", sign_in.show_code, sign_in.give_code, Stage.HALF, takes="rows"),
+    Line("POST", "/sign-out", sign_in.sign_out, Act.READ),
+    *form("/confirm", sign_in.show_confirm, sign_in.confirm, Act.READ),
     # links that were mailed or printed
-    *form("/forgot", arrivals.show_forgot, arrivals.forgot),
-    *form("/password/{token}", arrivals.show_reset, arrivals.reset),
-    *form("/invitation/{token}", arrivals.show_invitation, arrivals.join),
-    *form("/set-up/{token}", arrivals.show_setup, arrivals.set_up),
+    *form("/forgot", emailed_links.show_forgot, emailed_links.forgot),
+    *form("/password/{token}", emailed_links.show_reset, emailed_links.reset),
+    *form("/invitation/{token}", emailed_links.show_invitation, emailed_links.join),
+    *form("/set-up/{token}", emailed_links.show_setup, emailed_links.set_up),
     # what an owner looks at before the first document is sent
     Line("GET", "/server/address", server.show_address, Act.OWN),
     Line("POST", "/server/address", server.check_address, Act.OWN),
@@ -104,8 +104,8 @@ TABLE = (
     Line("GET", "/verify/{id}", verify.show),
     Line("POST", "/verify", verify.check, takes="files", again=verify.show, policy="verify"),
     # where the session is
-    Line("POST", "/mode", place.mode, Act.READ),
-    Line("POST", "/organisation", place.organisation, Act.READ),
+    Line("POST", "/mode", current_organisation.mode, Act.READ),
+    Line("POST", "/organisation", current_organisation.organisation, Act.READ),
     # one document: what there is to see; other pages below /documents stand before it
     Line("GET", "/documents/{id}", page.show, Act.READ),
     Line("GET", "/documents/{id}/mark", page.mark, Act.READ),
@@ -115,24 +115,30 @@ TABLE = (
     Line("GET", "/documents/{id}/audit", papers.trail, Act.READ),
     Line("GET", "/documents/{id}/audit.json", papers.trail_as_json, Act.READ),
     # what can be done with it
-    *form("/documents/{id}/remind", acts.ask_remind, acts.remind, Act.WORK),
-    *form("/documents/{id}/cancel", acts.ask_cancel, acts.cancel, Act.WORK),
+    *form("/documents/{id}/remind", document_actions.ask_remind, document_actions.remind, Act.WORK),
+    *form("/documents/{id}/cancel", document_actions.ask_cancel, document_actions.cancel, Act.WORK),
     *form("/documents/{id}/expiry", terms.ask_expiry, terms.expiry, Act.WORK),
     *form("/documents/{id}/reminders", terms.ask_reminders, terms.reminders, Act.WORK),
     *form("/documents/{id}/reference", terms.ask_reference, terms.reference, Act.WORK),
-    Line("POST", "/documents/{id}/duplicate", acts.duplicate, Act.WORK, again=page.show),
-    *form("/documents/{id}/template", acts.ask_template, acts.make_template, Act.WORK),
-    Line("POST", "/documents/{id}/retry-seal", acts.retry_seal, Act.WORK, again=page.show),
-    *form("/documents/{id}/delete", acts.ask_delete, acts.delete, Act.WORK),
+    Line("POST", "/documents/{id}/duplicate", document_actions.duplicate, Act.WORK, again=page.show),
+    *form(
+        "/documents/{id}/template", document_actions.ask_template, document_actions.make_template, Act.WORK
+    ),
+    Line("POST", "/documents/{id}/retry-seal", document_actions.retry_seal, Act.WORK, again=page.show),
+    *form("/documents/{id}/delete", document_actions.ask_delete, document_actions.delete, Act.WORK),
     # its recipients
-    *form("/documents/{id}/recipients/add", parties.ask_add, parties.add, Act.WORK),
-    *form("/documents/{id}/recipients/{rid}", parties.ask_change, parties.change, Act.WORK),
-    *form("/documents/{id}/recipients/{rid}/remove", parties.ask_remove, parties.remove, Act.WORK),
-    Line("POST", "/documents/{id}/recipients/{rid}/unblock", parties.unblock, Act.WORK, again=page.show),
-    *form("/documents/{id}/recipients/{rid}/link", parties.ask_link, parties.link, Act.WORK),
+    *form("/documents/{id}/recipients/add", edit_recipient.ask_add, edit_recipient.add, Act.WORK),
+    *form("/documents/{id}/recipients/{rid}", edit_recipient.ask_change, edit_recipient.change, Act.WORK),
+    *form(
+        "/documents/{id}/recipients/{rid}/remove", edit_recipient.ask_remove, edit_recipient.remove, Act.WORK
+    ),
+    Line(
+        "POST", "/documents/{id}/recipients/{rid}/unblock", edit_recipient.unblock, Act.WORK, again=page.show
+    ),
+    *form("/documents/{id}/recipients/{rid}/link", edit_recipient.ask_link, edit_recipient.link, Act.WORK),
     # test mode
-    Line("POST", "/documents/{id}/simulate", trying.simulate, Act.WORK, again=page.show),
-    Line("GET", "/test/messages", trying.messages, Act.WORK),
+    Line("POST", "/documents/{id}/simulate", test_mode.simulate, Act.WORK, again=page.show),
+    Line("GET", "/test/messages", test_mode.messages, Act.WORK),
     # the person themself
     Line("GET", "/account", account.show, Act.READ),
     Line("POST", "/account/name", account.rename, Act.READ, again=account.show),
@@ -140,19 +146,26 @@ TABLE = (
     Line("POST", "/account/sessions/end-others", account.end_others, Act.READ),
     Line("POST", "/account/sessions/{id}/end", account.end, Act.READ),
     # who takes over a browser must not get rid of the second factor: a code is asked for each time
-    *form("/account/second-factor", factor.show, factor.enable, Act.READ, fresh="shown", code="never"),
-    Line("POST", "/account/second-factor/codes", factor.renew, Act.READ, fresh=True, code="each"),
-    Line("POST", "/account/second-factor/off", factor.disable, Act.READ, fresh=True, code="each"),
+    *form(
+        "/account/second-factor",
+        second_factor.show,
+        second_factor.enable,
+        Act.READ,
+        fresh="shown",
+        code="never",
+    ),
+    Line("POST", "/account/second-factor/codes", second_factor.renew, Act.READ, fresh=True, code="each"),
+    Line("POST", "/account/second-factor/off", second_factor.disable, Act.READ, fresh=True, code="each"),
     # where fields are placed on a draft
-    Line("GET", "/documents/{id}/fields", fields.show, Act.WORK),
-    Line("POST", "/documents/{id}/fields", fields.save, Act.WORK, takes="rows"),
-    Line("GET", "/documents/{id}/fields/state", fields.state, Act.WORK),
-    Line("GET", "/documents/{id}/fields/found", fields.found, Act.WORK),
-    Line("GET", "/documents/{id}/sheets/{number}.webp", fields.sheet, Act.READ),
+    Line("GET", "/documents/{id}/fields", field_editor.show, Act.WORK),
+    Line("POST", "/documents/{id}/fields", field_editor.save, Act.WORK, takes="rows"),
+    Line("GET", "/documents/{id}/fields/state", field_editor.state, Act.WORK),
+    Line("GET", "/documents/{id}/fields/found", field_editor.found, Act.WORK),
+    Line("GET", "/documents/{id}/sheets/{number}.webp", field_editor.sheet, Act.READ),
     # templates: the list, a new one, its roles and fields, its use
     Line("GET", "/templates", listing.show, Act.READ),
-    Line("GET", "/templates/new", making.show, Act.WORK),
-    Line("POST", "/templates/new", making.take, Act.WORK, takes="files"),
+    Line("GET", "/templates/new", create_template.show, Act.WORK),
+    Line("POST", "/templates/new", create_template.take, Act.WORK, takes="files"),
     Line("GET", "/templates/{id}", template.show, Act.READ),
     Line("GET", "/templates/{id}/sheets/{number}.webp", template.sheet, Act.READ),
     Line("GET", "/templates/{id}/edit", roles.show, Act.WORK),
@@ -161,7 +174,7 @@ TABLE = (
     Line("POST", "/templates/{id}/fields", role_fields.save, Act.WORK, takes="rows"),
     Line("GET", "/templates/{id}/fields/state", role_fields.state, Act.WORK),
     Line("GET", "/templates/{id}/fields/found", role_fields.found, Act.WORK),
-    *form("/templates/{id}/use", using.show, using.use, Act.WORK, takes="rows"),
+    *form("/templates/{id}/use", use_template.show, use_template.use, Act.WORK, takes="rows"),
     Line("GET", "/templates/{id}/delete", template.ask_delete, Act.WORK),
     Line("POST", "/templates/{id}/delete", template.delete, Act.WORK),
     # the others
@@ -206,13 +219,13 @@ TABLE = (
     Line("POST", "/settings/organisation/logo/remove", logo.remove, Act.SETTLE, fresh=True),
     *form("/settings/defaults", settings.show_defaults, settings.change_defaults, Act.SETTLE, fresh="sent"),
     # what an owner erases of one person
-    *form("/settings/erasure", erasing.show, erasing.look, Act.OWN),
-    Line("POST", "/settings/erasure/begin", erasing.begin, Act.OWN, fresh=True, again=erasing.show),
+    *form("/settings/erasure", erase_person.show, erase_person.look, Act.OWN),
+    Line("POST", "/settings/erasure/begin", erase_person.begin, Act.OWN, fresh=True, again=erase_person.show),
     Line("GET", "/settings/outbox", outbox.show, Act.SETTLE),
     Line("POST", "/settings/outbox/retry", outbox.retry, Act.SETTLE),
     Line("GET", "/settings/outbox/{id}", outbox.show_one, Act.SETTLE),
-    Line("GET", "/settings/events", happened.show, Act.SETTLE),
-    Line("GET", "/settings/events/{id}", happened.show_one, Act.SETTLE),
+    Line("GET", "/settings/events", event_log.show, Act.SETTLE),
+    Line("GET", "/settings/events/{id}", event_log.show_one, Act.SETTLE),
     Line("GET", "/settings/audit", audit_log.show, Act.OWN),
     Line("GET", "/settings/usage", usage.show, Act.SETTLE),
     Line("GET", "/settings/plan", plan.show, Act.SETTLE),

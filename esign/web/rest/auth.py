@@ -7,9 +7,9 @@ import re
 from esign.core.actor import Mode
 from esign.core.errors import Problem
 from esign.core.instant import MINUTE, Instant
-from esign.core.people import apikey
+from esign.core.people import api_key
 from esign.core.people.account import may_use_api
-from esign.core.people.apikey import ApiKey, Scope, explain_act, explain_refusal
+from esign.core.people.api_key import ApiKey, Scope, explain_act, explain_refusal
 from esign.core.people.user import Act
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import accounts
@@ -37,11 +37,11 @@ class Authentication:
     async def key(self, authorization: list[bytes], address: str) -> ApiKey:
         """The valid key in the headers of that name; every 401 of contract 6 except the one about scopes."""
         text = token(authorization)
-        mode = apikey.mode_of(text)
+        mode = api_key.mode_of(text)
         if mode is None:
             raise Problem("invalid_api_key", "This is not an API key: its shape or checksum is wrong.")
         foreign = self._test_only and mode is Mode.LIVE
-        key = None if foreign else await accounts.key_by_hash(self._db.points, apikey.digest(text))
+        key = None if foreign else await accounts.key_by_hash(self._db.points, api_key.digest(text))
         now = self._clock.now()
         if key is None:
             raise self._counted("invalid_api_key", address)

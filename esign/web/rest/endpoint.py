@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.types import Scope as AsgiScope
 
 from esign.core.actor import Actor, Origin
-from esign.core.people.apikey import ApiKey, Scope
+from esign.core.people.api_key import ApiKey, Scope
 from esign.core.people.caller import Caller
 from esign.core.people.user import Act
 from esign.runtime import Runtime

@@ -17,8 +17,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from esign.core.actor import Mode
 from esign.core.errors import Problem
-from esign.core.people.apikey import ApiKey
-from esign.pdf.worker.turn import name_caller
+from esign.core.people.api_key import ApiKey
+from esign.pdf.worker.queue_turn import name_caller
 from esign.runtime import Runtime
 from esign.store.queue.idempotency import Taken
 from esign.web.http import errors, ratelimit, security, strict_json

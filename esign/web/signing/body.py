@@ -5,8 +5,8 @@ from typing import Any
 
 from starlette.requests import Request
 
-from esign.core.document.draft import Given
-from esign.core.document.value import CONTROL_BUT_LINES
+from esign.core.document.field_values import CONTROL_BUT_LINES
+from esign.core.document.signing_draft import Given
 from esign.core.errors import Detail, Problem
 from esign.web.http import strict_json
 from esign.web.http.body import Incoming, apart

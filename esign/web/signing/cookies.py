@@ -7,7 +7,7 @@ another site they keep a cookie only where it says that it is for that site alon
 from starlette.requests import Request
 from starlette.responses import Response
 
-from esign.actions.signing.proving import LIVES
+from esign.actions.signing.recipient_auth import LIVES
 from esign.config import Config
 from esign.core.instant import SECOND
 

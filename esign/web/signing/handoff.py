@@ -8,13 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions.signing.handing import Offered, Phone
+from esign.actions.signing.phone_handoff import Offered, Phone
 from esign.actions.signing.signing import Visitor
 from esign.core.document.handoff import Progress
 from esign.core.errors import UnknownLink
 from esign.core.instant import SECOND
 from esign.core.language import LANGUAGES, accepted
-from esign.pdf.drawing.qr import qr
+from esign.pdf.drawing.qr_code import qr
 from esign.web.pages import Pages
 from esign.web.signing import body
 from esign.web.signing.page import Facts, common
@@ -26,7 +26,7 @@ PHONE = ("dom.js", "phone.js", "pad.js", "picture.js")
 
 
 class Handing(Protocol):
-    """What this needs of `actions.signing.handing`."""
+    """What this needs of `actions.signing.phone_handoff`."""
 
     async def offer(self, runtime: Any, visitor: Visitor, kind: object) -> Offered: ...
 

@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 from markupsafe import Markup
 
 from esign.core.actor import Mode
-from esign.core.document import consent, effort, lettering
+from esign.core.document import consent, estimate, text_fit
 from esign.core.document.document import ACTING, Document, Page, Recipient, RecipientStatus, Role, Status
-from esign.core.document.draft import Draft, Given, put_in
-from esign.core.document.value import needs_signature
+from esign.core.document.field_values import needs_signature
+from esign.core.document.signing_draft import Draft, Given, put_in
 from esign.core.instant import Instant, to_datetime
 from esign.core.language import LANGUAGES
 from esign.core.people.account import Organisation
@@ -118,7 +118,7 @@ def reading(facts: Facts, now: Instant) -> dict[str, Any]:
                 "number": n + 1,
                 "page": page,
                 "size": pixels(page),
-                "factors": lettering.factors(page.width, page.height),
+                "factors": text_fit.factors(page.width, page.height),
                 "places": laid[n],
                 "filled": any(place.done for place in laid[n]),
                 "steps": on_page(path, n + 1),
@@ -127,7 +127,7 @@ def reading(facts: Facts, now: Instant) -> dict[str, Any]:
         ],
         "finished": len(document.finished()),
         "asked": asked,
-        "lettering": lettering,
+        "lettering": text_fit,
         "shown": shown,
     }
 
@@ -168,7 +168,7 @@ def facts_line(facts: Facts, pages: int, fields: int) -> list[Markup]:
     line = [words.count("pages", pages)]
     if fields or part == "sign":
         line.append(words.count(f"fields_{part}", fields) if fields else words("no_fields"))
-    line.append(words.count("minutes", effort.minutes(pages, fields)))
+    line.append(words.count("minutes", estimate.minutes(pages, fields)))
     if facts.document.expires_at is not None:
         line.append(words("open_until", date=words.date(facts.document.expires_at, facts.zone)))
     return line

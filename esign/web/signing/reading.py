@@ -19,7 +19,7 @@ KEPT = {"Cache-Control": "private, max-age=86400, immutable", "Vary": "Cookie"}
 
 
 class Port(Protocol):
-    """What these need of `actions.document.reading`; None where a link shows no such page."""
+    """What these need of `actions.document.page_views`; None where a link shows no such page."""
 
     async def page_image(self, runtime: Any, visitor: Visitor, number: int, size: int) -> bytes | None: ...
 

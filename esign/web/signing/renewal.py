@@ -13,7 +13,7 @@ from esign.web.signing.routes import origin, runtime, state, visitor
 
 
 class Renewing(Protocol):
-    """What this needs of `actions.signing.renewing`."""
+    """What this needs of `actions.signing.link_renewal`."""
 
     async def ask(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit: ...
 

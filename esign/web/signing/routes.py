@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from esign.actions.signing.drafting import Kept
 from esign.actions.signing.signing import Visit, Visitor
+from esign.actions.signing.signing_drafts import Kept
 from esign.core.actor import Origin
-from esign.core.document.draft import Draft, Given
+from esign.core.document.signing_draft import Draft, Given
 from esign.core.errors import UnknownLink
 from esign.core.language import accepted
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
@@ -56,7 +56,7 @@ class Port(Protocol):
 
 
 class Proving(Protocol):
-    """What they need of `actions.signing.proving`."""
+    """What they need of `actions.signing.recipient_auth`."""
 
     async def send_code(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit: ...
 
@@ -66,7 +66,7 @@ class Proving(Protocol):
 
 
 class Drafting(Protocol):
-    """What they need of `actions.signing.drafting`."""
+    """What they need of `actions.signing.signing_drafts`."""
 
     async def entered(self, runtime: Any, seen: Visit) -> Draft: ...
 

@@ -8,14 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from esign.actions.signing.lettering import Lettering
 from esign.actions.signing.signing import Visitor
+from esign.actions.signing.typed_signature import Lettering
 from esign.web.signing import body
 from esign.web.signing.routes import runtime, told, visitor
 
 
 class Port(Protocol):
-    """What the sheet needs of `actions.signing.lettering`."""
+    """What the sheet needs of `actions.signing.typed_signature`."""
 
     async def letters(self, runtime: Any, visitor: Visitor, text: object, hand: object) -> Lettering: ...
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from markupsafe import Markup
 
 from esign.core.document.document import Delivery, Recipient, RecipientStatus
-from esign.core.document.state.renewing import may_ask
+from esign.core.document.state.renew_link import may_ask
 from esign.core.language import LANGUAGES
 from esign.web.signing.page import PARTS, Facts, common, pixels
 from esign.web.signing.words import Words

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from esign.core.document.document import Document, Field, FieldType, Recipient, RecipientStatus, Role
-from esign.core.document.effort import group_of, is_asked
+from esign.core.document.estimate import group_of, is_asked
 from esign.web.signing.words import Words
 
 # As the seal writes them, in every language.

@@ -3,7 +3,7 @@
 import { $, $$ } from "./dom.js";
 
 const numbers = getComputedStyle(document.documentElement);
-/** A number of esign/core/document/lettering.py. */
+/** A number of esign/core/document/text_fit.py. */
 export const n = (name) => Number(numbers.getPropertyValue(`--n-${name}`));
 
 const HIGH = /[\u0590-\u0eff\u1000-\u109f\u1780-\u17ff\ufb50-\ufefc]/u; // marks above and below: more room between lines

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from esign.jobs import delivering
+from esign.jobs import deliver_webhooks
 from tests.browser.parity.desk import Desk
 from tests.browser.test_office_settings import Program, listening
 
@@ -47,7 +47,7 @@ def deliveries(desk: Desk, program: Program, path: str) -> None:
     desk.menu("Send missed events")
     desk.use("recoverDeliveries").click()
     desk.sees(re.compile("on the way"))
-    stage.do(delivering.drain(stage.site.runtime))
+    stage.do(deliver_webhooks.drain(stage.site.runtime))
     assert "document.created" in program.events()
     desk.use("listDeliveries").click()
     found = desk.ask(f"{path}/deliveries")["data"]

@@ -6,8 +6,8 @@ import pytest
 
 from esign.core.actor import Mode
 from esign.core.document.document import FieldType, RecipientStatus, Role, Status
+from esign.core.document.field_values import CHECKS, Wrong, prefill
 from esign.core.document.template import NewId, Taker, filled, roles_of
-from esign.core.document.value import CHECKS, Wrong, prefill
 from esign.core.errors import Problem
 from esign.core.webhook import webhook
 from tests.factories import NOW, TYPED, a_document, a_field, a_recipient, a_role, a_template, an_answer

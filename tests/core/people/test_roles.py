@@ -6,7 +6,7 @@ import pytest
 
 from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Role, Status
 from esign.core.document.state import lifecycle
-from esign.core.document.state.correcting import correct
+from esign.core.document.state.correct import correct
 from esign.core.document.state.outcome import Mail, Outcome, SealJob
 from esign.core.errors import Problem
 from esign.core.instant import HOUR

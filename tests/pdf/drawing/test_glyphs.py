@@ -8,7 +8,7 @@ import pytest
 from fontTools.ttLib import TTFont
 
 import esign
-from esign.pdf.drawing import certificate, glyphs, overlay
+from esign.pdf.drawing import certificate_page, glyphs, overlay
 from tests.pdf.sealing import SCRIPTS, a_field, text_of
 from tests.pki import NOW
 
@@ -140,7 +140,7 @@ def test_what_a_configured_folder_can_draw_is_drawn(cjk_folder: str) -> None:
     field = a_field("name", "王明 Wang", lang="ja")
     drawn, _ = overlay.draw([field], [(595, 842)], NOW, font_paths=[cjk_folder])
     assert "王明 Wang" in text_of(drawn)
-    assert certificate.families((cjk_folder,)) == {"ja": "Noto Sans CJK JP"}
+    assert certificate_page.families((cjk_folder,)) == {"ja": "Noto Sans CJK JP"}
 
 
 def test_a_folder_without_such_fonts_changes_nothing_for_the_rest(tmp_path: Path) -> None:

@@ -19,10 +19,10 @@ from pikepdf import Array
 from PIL import Image, ImageChops, ImageStat
 
 from esign.pdf.drawing import overlay
-from esign.pdf.drawing.picture import reencode
-from esign.pdf.order import Drawn
+from esign.pdf.drawing.signature_picture import reencode
 from esign.pdf.page import page as pages
 from esign.pdf.seal.seal import seal
+from esign.pdf.seal_order import Drawn
 from esign.pdf.worker.workers import Workers
 from tests.pdf.sealing import SCRIPTS, a_field, a_pdf, a_picture, an_order, every_type, saved, text_of, words
 from tests.pki import NOW, a_seal, an_authority

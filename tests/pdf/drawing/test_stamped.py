@@ -13,10 +13,10 @@ from asn1crypto import cms as asn1
 from asn1crypto import tsp
 
 from esign.core.instant import DAY, Instant
-from esign.pdf.order import Begun, Sealed, SealFailed, SealOrder
-from esign.pdf.seal import cms, selfcheck
+from esign.pdf.seal import cms, self_check
 from esign.pdf.seal.seal import begin, fill, finish, seal
-from esign.pdf.verify.verify import verify
+from esign.pdf.seal_order import Begun, Sealed, SealFailed, SealOrder
+from esign.pdf.verify.validate import verify
 from esign.tsa.token import check, question
 from tests.pdf.contents import contents, covered, pem, run
 from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, text_of
@@ -220,7 +220,7 @@ def test_a_file_without_the_level_that_was_asked_for_does_not_pass() -> None:
     made = seal(an_order(a_pdf()), CREDENTIAL)
     head = verify(made.sealed, [ROOT.der], NOW)["audit"]
     with pytest.raises(SealFailed, match="level B-T"):
-        selfcheck.check(made.sealed, made.page_count, ROOT.der, NOW, head, "B-T")
+        self_check.check(made.sealed, made.page_count, ROOT.der, NOW, head, "B-T")
 
 
 def test_a_value_without_ink_is_found_before_any_authority_is_asked() -> None:

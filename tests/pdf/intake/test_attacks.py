@@ -10,7 +10,7 @@ from pyhanko.sign.fields import MDPPerm
 
 from esign.core.errors import Problem
 from esign.pdf.seal.seal import seal
-from esign.pdf.verify.verify import verify
+from esign.pdf.verify.validate import verify
 from tests.pdf.attacks import CHANGES, Files, forged, wrapped
 from tests.pdf.forging import moved_gap, updated
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop

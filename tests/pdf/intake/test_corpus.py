@@ -11,8 +11,8 @@ from PIL import ImageChops
 
 from esign.core.errors import Problem
 from esign.pdf.inspection import Inspection, Limits
-from esign.pdf.intake.active import text
-from esign.pdf.order import SealOrder
+from esign.pdf.intake.active_content import text
+from esign.pdf.seal_order import SealOrder
 from esign.pdf.worker.workers import Workers
 from tests.manifest import TAKEN, expected, rows
 from tests.pdf.marks import assert_marked, overlay, picture, stamped

@@ -10,8 +10,8 @@ from PIL import Image, ImageChops
 
 from esign.core.document.document import Page
 from esign.core.errors import Problem
-from esign.pdf.drawing import certificate, filled, overlay
-from esign.pdf.page import render, text
+from esign.pdf.drawing import certificate_page, filled_page, overlay
+from esign.pdf.page import page_text, render
 from esign.pdf.seal.assemble import assemble
 from tests.pdf.made import blank, written
 from tests.pdf.sealing import SCRIPTS, a_field, a_pdf, an_order, every_type
@@ -65,11 +65,11 @@ def test_what_is_filled_in_looks_as_it_will_be_sealed(size: int) -> None:
     fields, pdf = every_type(), a_pdf()
     page = opened(render.render(pdf, (A4,))[0] if size == 1 else render.sharper(pdf, 1, A4, size))
     page = page.convert("RGBA")
-    over = opened(filled.picture(fields, A4, size, "en", NOW))
+    over = opened(filled_page.picture(fields, A4, size, "en", NOW))
     assert over.size == page.size and over.mode == "RGBA"
     shown = Image.alpha_composite(page, over).convert("L")
     order = an_order(pdf, *fields)
-    sealed = assemble(order, certificate.draw(order.certificate, "certificate", NOW), None)
+    sealed = assemble(order, certificate_page.draw(order.certificate, "certificate", NOW), None)
     wanted = opened(render.sharper(sealed.pdf, 1, A4, size)).convert("L")
     assert differs(shown, wanted, 4 * size) < 24
     assert differs(ImageChops.offset(shown, shown.width // 100, 0), wanted, 4 * size) > 80
@@ -87,20 +87,20 @@ def darkest(image: Image.Image) -> int:
 
 
 def test_only_the_page_s_own_place_counts() -> None:
-    first = filled.picture([a_field("text", "Oak", page=1)], A4, 1, "en", NOW)
-    assert filled.picture([a_field("text", "Oak", page=7)], A4, 1, "en", NOW) == first
+    first = filled_page.picture([a_field("text", "Oak", page=1)], A4, 1, "en", NOW)
+    assert filled_page.picture([a_field("text", "Oak", page=7)], A4, 1, "en", NOW) == first
 
 
 # ---------- text ----------
 
 
 def lines(pdf: bytes, number: int = 1) -> list[str]:
-    return [paragraph.text for paragraph in text.read(pdf, number)]
+    return [paragraph.text for paragraph in page_text.read(pdf, number)]
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
 def test_the_text_of_a_page_is_read_whatever_way_it_lies(rotation: int) -> None:
-    [paragraph] = text.read(a_pdf({"Rotate": rotation}), 1)
+    [paragraph] = page_text.read(a_pdf({"Rotate": rotation}), 1)
     assert paragraph.text == "A line of the contract"
     from_above = {0: 93, 90: 10, 180: 7, 270: 70}[rotation]
     assert paragraph.top == pytest.approx(from_above, abs=9)
@@ -127,7 +127,7 @@ def test_what_the_page_does_not_show_is_not_read() -> None:
 
 
 def test_a_picture_has_no_text() -> None:
-    assert text.read(written(blank()), 1) == ()
+    assert page_text.read(written(blank()), 1) == ()
 
 
 @pytest.mark.parametrize("script", ["Latin", "Greek", "Arabic", "Hebrew"])
@@ -145,9 +145,9 @@ def filled_pdf(words: str) -> bytes:
 def test_a_page_of_endless_text_ends() -> None:
     pdf = blank(content=b"BT /F1 1 Tf 1 TL 5 190 Td " + b"(xxxxxxxxxxxxxxxxxxx) Tj " * 20_000 + b"ET")
     pdf.pages[0].obj.MediaBox = Array([0, 0, 14_000, 200])
-    assert sum(map(len, lines(written(pdf)))) <= text.MOST + 1000
+    assert sum(map(len, lines(written(pdf)))) <= page_text.MOST + 1000
 
 
 def test_a_damaged_page_is_refused() -> None:
     with pytest.raises((Problem, pypdfium2.PdfiumError)):
-        text.read(b"%PDF-1.7\n", 1)
+        page_text.read(b"%PDF-1.7\n", 1)

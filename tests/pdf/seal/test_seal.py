@@ -16,11 +16,11 @@ from PIL import Image, ImageChops
 from pyhanko.pdf_utils.generic import TextStringObject, pdf_name
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
-from esign.core.credential import Credential
-from esign.pdf.order import Drawn, SealFailed, SealOrder
-from esign.pdf.seal import cms, selfcheck
+from esign.core.seal_credential import Credential
+from esign.pdf.seal import cms, self_check
 from esign.pdf.seal.seal import seal, sign
-from esign.pdf.verify.verify import verify
+from esign.pdf.seal_order import Drawn, SealFailed, SealOrder
+from esign.pdf.verify.validate import verify
 from tests.conftest import CORPUS
 from tests.pdf.sealing import a_field, a_pdf, an_order, every_type, image_of, saved, text_of
 from tests.pki import MADE, NOW, YEAR, Issued, a_seal, an_authority
@@ -119,7 +119,7 @@ def test_an_entry_that_is_no_head_is_none(text: str) -> None:
 def test_a_file_without_the_head_does_not_pass() -> None:
     made = seal(an_order(a_pdf()), CREDENTIAL)
     with pytest.raises(SealFailed, match="head"):
-        selfcheck.check(made.sealed, made.page_count, ROOT.der, NOW)
+        self_check.check(made.sealed, made.page_count, ROOT.der, NOW)
 
 
 def test_nobody_vouches_for_the_head_in_a_file_that_is_not_trusted() -> None:
@@ -285,25 +285,25 @@ def test_a_text_that_does_not_fit_is_named() -> None:
 def test_a_file_without_the_values_does_not_pass() -> None:
     prepared = a_pdf()
     with pytest.raises(SealFailed, match="Nothing is seen of fld_name on page 1"):
-        selfcheck.check_ink(prepared, prepared, [a_field("name", "Jo Li")])
+        self_check.check_ink(prepared, prepared, [a_field("name", "Jo Li")])
 
 
 @pytest.mark.parametrize("value", [" ", "\u2800", "\u200b", "\n"])
 def test_values_without_ink_are_not_looked_for(value: str) -> None:
     prepared = a_pdf()
-    selfcheck.check_ink(prepared, prepared, [a_field("text", value)])
+    self_check.check_ink(prepared, prepared, [a_field("text", value)])
 
 
 def test_a_file_that_lost_a_page_does_not_pass() -> None:
     result = seal(an_order(a_pdf()), CREDENTIAL)
     with pytest.raises(SealFailed, match="2 pages where 3 are expected"):
-        selfcheck.check(result.sealed, 3, ROOT.der, NOW)
+        self_check.check(result.sealed, 3, ROOT.der, NOW)
 
 
 def test_a_file_with_bytes_behind_the_seal_does_not_pass() -> None:
     result = seal(an_order(a_pdf()), CREDENTIAL)
     with pytest.raises(SealFailed, match="does not verify"):
-        selfcheck.check(result.sealed + b"\n", 2, ROOT.der, NOW)
+        self_check.check(result.sealed + b"\n", 2, ROOT.der, NOW)
 
 
 def test_ink_on_dark_paper_is_still_seen() -> None:

@@ -6,11 +6,11 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from esign.pdf.order import SealFailed
 from esign.pdf.seal import cms, signer
 from esign.pdf.seal.seal import sign
 from esign.pdf.seal.signer import Signer
-from esign.pdf.verify.verify import verify
+from esign.pdf.seal_order import SealFailed
+from esign.pdf.verify.validate import verify
 from tests.pdf.sealing import a_pdf
 from tests.pki import NOW, a_seal, an_authority
 

@@ -11,10 +11,10 @@ from pyhanko.pdf_utils import generic
 from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 from esign.core.instant import DAY
-from esign.pdf.order import Begun, Level
+from esign.pdf.report import PADDED, STRIPPED, TOO_MANY, UNJUDGED, UNREADABLE, UNRECOGNISED, is_missed
 from esign.pdf.seal.seal import begin, finish, seal
-from esign.pdf.verification import PADDED, STRIPPED, TOO_MANY, UNJUDGED, UNREADABLE, UNRECOGNISED, is_missed
-from esign.pdf.verify.verify import verify
+from esign.pdf.seal_order import Begun, Level
+from esign.pdf.verify.validate import verify
 from tests.pdf.attacks import numbers
 from tests.pdf.forging import appended
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop

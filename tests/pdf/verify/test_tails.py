@@ -16,10 +16,10 @@ from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.pdf.inspection import Limits
 from esign.pdf.intake.inspect import inspect
+from esign.pdf.report import NOT_COMPARED, UNRECOGNISED, Verification
 from esign.pdf.seal.seal import begin, finish, seal
-from esign.pdf.verification import NOT_COMPARED, UNRECOGNISED, Verification
 from esign.pdf.verify import page_compare
-from esign.pdf.verify.verify import verify
+from esign.pdf.verify.validate import verify
 from tests.pdf.others import a_stamper, signed_in_loop, stamped_in_loop
 from tests.pdf.proofs import a_list, an_answer, with_junk, with_proofs
 from tests.pdf.sealing import a_pdf, a_trail, an_order, ordered
@@ -283,7 +283,7 @@ def test_what_takes_too_long_to_compare_is_a_doubt_and_never_valid(tmp_path: Pat
 SHORT_OF_TIME = f"""
 import sys, time
 from esign.pdf.worker import sandbox
-from esign.pdf.verify.verify import verify
+from esign.pdf.verify.validate import verify
 file, *roots = [open(path, "rb").read() for path in sys.argv[1:]]
 print(verify(file, roots, {NOW})["result"])
 while time.process_time() % 1 > 0.2:

@@ -17,7 +17,7 @@ from esign.pdf.worker.queue import (
     WAITING_OF_TENANT,
     Queue,
 )
-from esign.pdf.worker.turn import STRANGERS, Kind, Turn
+from esign.pdf.worker.queue_turn import STRANGERS, Kind, Turn
 
 
 class Line:

@@ -17,7 +17,7 @@ import uvloop
 from esign.core.errors import Problem
 from esign.pdf.inspection import NOT_CHECKED, Inspection, Limits
 from esign.pdf.worker import frames
-from esign.pdf.worker.turn import CPU_SECONDS, DROPPED, STRANGERS, Kind, Turn, calling
+from esign.pdf.worker.queue_turn import CPU_SECONDS, DROPPED, STRANGERS, Kind, Turn, calling
 from esign.pdf.worker.workers import WorkerFailed, Workers
 from tests.pdf import made
 

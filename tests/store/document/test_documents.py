@@ -24,7 +24,7 @@ from esign.core.document.document import (
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.people.account import Organisation, Reminders
-from esign.store.document import documents, due
+from esign.store.document import documents, due_documents
 from esign.store.engine.database import Database, Transaction
 from esign.system.entropy import new_id
 from tests.factories import NOW, a_document, a_recipient, an_organisation, store_organisation
@@ -252,8 +252,8 @@ async def test_only_sent_documents_at_or_past_their_date_are_due_to_expire(
     late, sooner, later = (a_document(status=status, expires_at=NOW + n) for n in (0, -5, 1))
     await add(db, late, sooner, later)
     expected = [sooner.id, late.id] if status is Status.SENT else []
-    assert await due.find_expired(db, NOW, 10) == expected
-    assert await due.find_expired(db, NOW, 1) == expected[:1]
+    assert await due_documents.find_expired(db, NOW, 10) == expected
+    assert await due_documents.find_expired(db, NOW, 1) == expected[:1]
 
 
 @pytest.mark.parametrize("status", Status)
@@ -262,7 +262,7 @@ async def test_every_document_that_waits_for_its_seal_is_found_by_its_status(
 ) -> None:
     document = a_document(status=status)
     await add(db, document)
-    assert await due.find_sealing(db) == ([document.id] if status is Status.SEALING else [])
+    assert await due_documents.find_sealing(db) == ([document.id] if status is Status.SEALING else [])
 
 
 async def test_reminders_are_due_from_their_date_on_the_oldest_first(
@@ -271,8 +271,8 @@ async def test_reminders_are_due_from_their_date_on_the_oldest_first(
     document = a_document(*(a_recipient(next_reminder_at=at) for at in (NOW, None, NOW + 1, NOW - DAY)))
     await add(db, document)
     now, _, _, before = (r.id for r in document.recipients)
-    assert await due.find_reminders_due(db, NOW, 10) == [(document.id, before), (document.id, now)]
-    assert await due.find_reminders_due(db, NOW, 1) == [(document.id, before)]
+    assert await due_documents.find_reminders_due(db, NOW, 10) == [(document.id, before), (document.id, now)]
+    assert await due_documents.find_reminders_due(db, NOW, 1) == [(document.id, before)]
 
 
 @pytest.mark.parametrize("status", [Status.COMPLETED, Status.CANCELLED])
@@ -284,26 +284,29 @@ async def test_what_ended_by_then_is_found_the_oldest_first_and_by_how_it_ended(
     made = [a_document(status=status, **{when: NOW + n}) for n in (0, -5, 1)]
     other = a_document(status=status, mode=Mode.TEST, **{when: NOW})
     await add(db, *made, other, a_document())
-    assert await due.find_ended(db, organisation.id, Mode.LIVE, when, NOW, 10) == [made[1].id, made[0].id]
-    assert await due.find_ended(db, organisation.id, Mode.LIVE, when, NOW, 1) == [made[1].id]
-    assert await due.find_ended(db, organisation.id, Mode.TEST, when, NOW, 10) == [other.id]
-    assert await due.find_ended(db, organisation.id, Mode.LIVE, never, NOW, 10) == []
+    assert await due_documents.find_ended(db, organisation.id, Mode.LIVE, when, NOW, 10) == [
+        made[1].id,
+        made[0].id,
+    ]
+    assert await due_documents.find_ended(db, organisation.id, Mode.LIVE, when, NOW, 1) == [made[1].id]
+    assert await due_documents.find_ended(db, organisation.id, Mode.TEST, when, NOW, 10) == [other.id]
+    assert await due_documents.find_ended(db, organisation.id, Mode.LIVE, never, NOW, 10) == []
 
 
 # ---------- plans; those of lists are in test_plans ----------
 
 ORG = a_document().organisation_id
 QUERIES: dict[str, tuple[str, Callable[[Transaction], Awaitable[object]]]] = {
-    "expired": ("document_expiring", lambda tx: due.find_expired(tx, NOW, 500)),
+    "expired": ("document_expiring", lambda tx: due_documents.find_expired(tx, NOW, 500)),
     "completed": (
         "document_completed",
-        lambda tx: due.find_ended(tx, ORG, Mode.LIVE, "completed_at", NOW, 100),
+        lambda tx: due_documents.find_ended(tx, ORG, Mode.LIVE, "completed_at", NOW, 100),
     ),
     "closed": (
         "document_closed",
-        lambda tx: due.find_ended(tx, ORG, Mode.LIVE, "closed_at", NOW, 100),
+        lambda tx: due_documents.find_ended(tx, ORG, Mode.LIVE, "closed_at", NOW, 100),
     ),
-    "reminders": ("recipient_to_remind", lambda tx: due.find_reminders_due(tx, NOW, 500)),
+    "reminders": ("recipient_to_remind", lambda tx: due_documents.find_reminders_due(tx, NOW, 500)),
 }
 
 
@@ -327,7 +330,7 @@ async def test_one_document_is_read_by_its_key(db: Database) -> None:
 
 
 async def test_documents_waiting_for_their_seal_are_not_searched_among_all(db: Database) -> None:
-    (step,) = await steps(db, due.find_sealing)
+    (step,) = await steps(db, due_documents.find_sealing)
     assert "document_sealing" in step
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import esign.core
 from esign.core.document import audit
 from esign.core.document.document import Document, Recipient
-from esign.core.document.state import ending, lifecycle
+from esign.core.document.state import cancel_delete, lifecycle
 from esign.core.document.state.outcome import Outcome
 from esign.core.people.account import Organisation
-from esign.store.document import documents, links, outcomes
+from esign.store.document import documents, outcomes, signing_links
 from esign.store.document.erasure import LETTERS, erase
 from esign.store.engine.database import Database, Transaction
-from esign.store.queue import deliveries, events, idempotency, mails, outbox, webhooks
-from esign.store.queue.mails import KeptMail
+from esign.store.queue import deliveries, events, idempotency, kept_mail, outbox, webhooks
+from esign.store.queue.kept_mail import KeptMail
 from esign.system.vault import Vault
 from tests.factories import NOW, ORIGIN, SENDER, a_document, a_recipient, a_webhook, store
 from tests.store.plans import walks
@@ -28,14 +28,14 @@ async def cancelled(db: Database, vault: Vault, *recipients: Recipient) -> Docum
 
     async def write(tx: Transaction) -> Document:
         sent = await outcomes.save(tx, lifecycle.send(draft, SENDER, ORIGIN, NOW), draft, vault, NOW)
-        outcome = ending.cancel(sent, "why", True, SENDER, ORIGIN, NOW)
+        outcome = cancel_delete.cancel(sent, "why", True, SENDER, ORIGIN, NOW)
         return await outcomes.save(tx, outcome, sent, vault, NOW)
 
     return await db.write(write)
 
 
 async def delete(db: Database, vault: Vault, document: Document) -> None:
-    outcome: Outcome = ending.delete(document, SENDER, ORIGIN, LATER)
+    outcome: Outcome = cancel_delete.delete(document, SENDER, ORIGIN, LATER)
     await db.write(lambda tx: erase(tx, outcome, document, vault, LATER))
 
 
@@ -44,7 +44,7 @@ async def keep(db: Database, key: str, document: Document | None = None) -> None
     mail = KeptMail(f"mail_{key}", f"<eml.{key}@h>", "Ana", "Hello", b"", NOW)
     if document is not None:
         mail = replace(mail, organisation_id=document.organisation_id, document_id=document.id)
-    await db.write(lambda tx: mails.keep(tx, mail))
+    await db.write(lambda tx: kept_mail.keep(tx, mail))
 
 
 async def test_only_the_document_itself_is_erased(
@@ -63,7 +63,7 @@ async def test_only_the_document_itself_is_erased(
         assert left - {None} == ({stays.id, gone.id} if table == "event" else {stays.id}), table
     assert await documents.get(db, stays.id) == stays
     assert await events.trail(db, stays.id) == before
-    assert [mail.message_id for mail in await mails.newest(db, 9)] == [
+    assert [mail.message_id for mail in await kept_mail.newest(db, 9)] == [
         f"<eml.invite.{stays.recipients[0].id}.1@h>"
     ]
 
@@ -138,7 +138,7 @@ async def test_everything_is_found_along_an_index(db: Database, vault: Vault) ->
     assert await walks(db, lambda tx: events.erase_personal(tx, "doc_1")) == []
     assert await walks(db, lambda tx: events.forget(tx, "doc_1")) == []
     assert await walks(db, lambda tx: outbox.forget(tx, "doc_1")) == []
-    assert await walks(db, lambda tx: mails.forget(tx, "eml.invite.rcp_1")) == []
-    assert await walks(db, lambda tx: mails.forget_document(tx, "org_1", "doc_1")) == []
+    assert await walks(db, lambda tx: kept_mail.forget(tx, "eml.invite.rcp_1")) == []
+    assert await walks(db, lambda tx: kept_mail.forget_document(tx, "org_1", "doc_1")) == []
     assert await walks(db, lambda tx: idempotency.reduce(tx, "doc_1", "draft", vault)) == []
-    assert await walks(db, lambda tx: links.revoke(tx, "rcp_1", NOW)) == []
+    assert await walks(db, lambda tx: signing_links.revoke(tx, "rcp_1", NOW)) == []

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from esign.core.actor import Mode
 from esign.core.document.attention import trouble
 from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Status
-from esign.core.document.listing import ALWAYS, EVERYTHING, Listing, Sort, Span
-from esign.core.folding import fold
+from esign.core.document.document_filters import ALWAYS, EVERYTHING, Listing, Sort, Span
+from esign.core.fold_text import fold
 from esign.core.people.account import Organisation
 from esign.store.document import documents, listing
 from esign.store.document.listing import EFFORT, Effort

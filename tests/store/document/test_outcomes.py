@@ -14,7 +14,7 @@ from esign.core.document.state.outcome import Event, Outcome
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.core.people.account import Organisation
-from esign.store.document import blobs, documents, links, outcomes
+from esign.store.document import blobs, documents, outcomes, signing_links
 from esign.store.engine.database import Database, Transaction
 from esign.store.people import usage
 from esign.store.queue import events, outbox, webhooks
@@ -183,8 +183,8 @@ async def test_a_mail_carries_a_fresh_link_that_only_the_application_key_opens(
     (job,) = await queued(db, "mail")
     body = json.loads(vault.decrypt("outbox", job["body"], job["key"].encode()))
     assert (body["letter"], body["recipient"]) == ("invitation", sent.recipients[0].id)
-    link = await links.find(db, body["token"], LATER)
-    assert link == links.Link(sent.recipients[0].id, sent.id, "recipient")
+    link = await signing_links.find(db, body["token"], LATER)
+    assert link == signing_links.Link(sent.recipients[0].id, sent.id, "recipient")
     assert body["token"].encode() not in job["body"]
     with pytest.raises(Damaged):
         vault.decrypt("outbox", job["body"], b"invite:another:1")

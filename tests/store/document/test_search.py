@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from esign.core.actor import Mode
 from esign.core.document.document import Document
-from esign.core.document.listing import Listing
-from esign.core.folding import fold
+from esign.core.document.document_filters import Listing
+from esign.core.fold_text import fold
 from esign.core.people.account import Organisation
 from esign.store.document import documents, listing, search
-from esign.store.engine import migrate, words
+from esign.store.engine import migrate, search_words
 from esign.store.engine.database import FILE, Database, Transaction, opened
 from tests.factories import NOW, a_document, a_recipient
 
@@ -55,9 +55,9 @@ def test_letters_of_any_case_and_width_are_alike(one: str, other: str) -> None:
 
 @given(title=anything, start=st.integers(0, 19), length=st.integers(1, 20))
 def test_the_index_has_every_part_of_a_text(title: str, start: int, length: int) -> None:
-    line = words.plain(title)
+    line = search_words.plain(title)
     part = line[start : start + length]
-    held = words.words(words.texts(title, "f.pdf", None, []), "").split(" ")
+    held = search_words.words(search_words.texts(title, "f.pdf", None, []), "").split(" ")
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(
             "CREATE VIRTUAL TABLE i USING fts5 (w, content = '', detail = none, tokenize = 'ascii', prefix = '1 2')"
@@ -65,15 +65,15 @@ def test_the_index_has_every_part_of_a_text(title: str, start: int, length: int)
         connection.execute("INSERT INTO i (rowid, w) VALUES (1, ?)", (" ".join(held),))
         if part:
             assert connection.execute(
-                "SELECT rowid FROM i WHERE i MATCH ?", (words.asked(part),)
+                "SELECT rowid FROM i WHERE i MATCH ?", (search_words.asked(part),)
             ).fetchall() == [(1,)]
 
 
 def test_a_label_is_no_part_of_any_text() -> None:
-    title = words.label("org_1 live", "email", "ana@example.com")
+    title = search_words.label("org_1 live", "email", "ana@example.com")
     document = a_document(title=title)
     texts, labels = search.row_of(document)
-    assert title not in words.words(texts, "").split(" ") and len(labels.split(" ")) == 2
+    assert title not in search_words.words(texts, "").split(" ") and len(labels.split(" ")) == 2
 
 
 # ---------- in step with the documents ----------

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from esign.actions.verification import auditing
+from esign.actions.verification import verify_trails
 from esign.core.actor import SYSTEM, Actor, Origin
 from esign.core.document import audit
 from esign.core.document.state.outcome import Event
@@ -51,7 +51,7 @@ async def broken(db: Database, vault: Vault) -> list[str]:
     """What is wrong, trail by trail."""
     found = [
         f"{chain.document_id}: {chain.broken}"
-        async for chain in auditing.recompute(db, vault)
+        async for chain in verify_trails.recompute(db, vault)
         if chain.broken
     ]
     lost = await trails.without_trail(db)
@@ -61,7 +61,7 @@ async def broken(db: Database, vault: Vault) -> list[str]:
 async def test_trails_as_they_were_written_are_intact(
     db: Database, vault: Vault, tamper: sqlite3.Connection
 ) -> None:
-    chains = [chain async for chain in auditing.recompute(db, vault)]
+    chains = [chain async for chain in verify_trails.recompute(db, vault)]
     assert [(c.document_id, c.entries, c.broken) for c in chains] == [(name, 5, None) for name in NAMES]
     assert chains[0].head == (await events.trail(db, "doc_1"))[-1].hash
 
@@ -110,7 +110,7 @@ async def test_a_deleted_row_is_noticed_also_the_last(
 ) -> None:
     tamper.execute("DELETE FROM audit WHERE document_id = 'doc_2' AND seq = ?", (seq,))
     [said] = await broken(db, vault)
-    assert said == ("doc_2: " + auditing.CUT if seq == 5 else said) and said.startswith("doc_2: ")
+    assert said == ("doc_2: " + verify_trails.CUT if seq == 5 else said) and said.startswith("doc_2: ")
 
 
 @pytest.mark.parametrize("kept", range(5))
@@ -118,7 +118,7 @@ async def test_a_tail_that_was_cut_off_is_noticed_and_so_is_a_whole_trail(
     db: Database, vault: Vault, tamper: sqlite3.Connection, kept: int
 ) -> None:
     tamper.execute("DELETE FROM audit WHERE document_id = 'doc_2' AND seq > ?", (kept,))
-    assert await broken(db, vault) == [f"doc_2: {auditing.CUT}" if kept else "doc_2 is lost"]
+    assert await broken(db, vault) == [f"doc_2: {verify_trails.CUT}" if kept else "doc_2 is lost"]
 
 
 @pytest.mark.parametrize("first", range(1, 5))
@@ -155,7 +155,7 @@ async def test_a_trail_written_anew_without_the_application_key_is_noticed(
     for fact in (*FACTS[:4], FACTS[3]):
         await db.write(lambda tx, f=fact: outcomes.record(tx, "doc_1", (f,), Vault(b"x" * 32)))  # type: ignore[misc]
     assert audit.is_intact(await events.trail(db, "doc_1"))
-    assert await broken(db, vault) == [f"doc_1: {auditing.CUT}"]
+    assert await broken(db, vault) == [f"doc_1: {verify_trails.CUT}"]
 
 
 async def test_a_head_of_another_trail_does_not_fit(
@@ -165,7 +165,7 @@ async def test_a_head_of_another_trail_does_not_fit(
         "UPDATE audit_head SET mac = other.mac FROM (SELECT mac FROM audit_head WHERE document_id = 'doc_1') other"
         " WHERE document_id = 'doc_2'"
     )
-    assert await broken(db, vault) == [f"doc_2: {auditing.CUT}"]
+    assert await broken(db, vault) == [f"doc_2: {verify_trails.CUT}"]
 
 
 async def test_what_is_personal_goes_with_its_document_and_not_before(
@@ -185,9 +185,9 @@ async def test_a_trail_may_be_longer_than_what_is_read_at_once(db: Database, vau
     for _ in range(3):
         await db.write(lambda tx: outcomes.record(tx, "doc_1", FACTS[:1] * (many // 3), vault))
     await db.write(lambda tx: outcomes.record(tx, "doc_2", FACTS, vault))
-    lengths = [(c.entries, c.broken) async for c in auditing.recompute(db, vault)]
+    lengths = [(c.entries, c.broken) async for c in verify_trails.recompute(db, vault)]
     assert lengths == [(many // 3 * 3, None), (5, None)]
-    only = [c async for c in auditing.recompute(db, vault, "doc_1")]
+    only = [c async for c in verify_trails.recompute(db, vault, "doc_1")]
     assert [c.entries for c in only] == [many // 3 * 3]
 
 
@@ -199,7 +199,7 @@ async def test_what_is_written_while_it_reads_breaks_nothing(db: Database, vault
             await db.write(lambda tx: outcomes.record(tx, "doc_1", FACTS, vault))
         last = line
     assert last and (last.seq, last.head_seq) == (trails.PAGE + 5, trails.PAGE + 5)
-    seen = [c async for c in auditing.recompute(db, vault)]
+    seen = [c async for c in verify_trails.recompute(db, vault)]
     assert [c.broken for c in seen] == [None]
 
 

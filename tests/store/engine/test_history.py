@@ -13,14 +13,14 @@ from typing import cast
 
 import pytest
 
-from esign.actions.verification import auditing
-from esign.cli.auditing import verify_audit
+from esign.actions.verification import verify_trails
+from esign.cli.verify_trails import verify_audit
 from esign.config import Config
 from esign.core.document.document import Status
 from esign.core.instant import DAY
-from esign.pdf.verification import Verification
+from esign.pdf.report import Verification
 from esign.store.document import blobs, documents, trails
-from esign.store.engine import migrate, words
+from esign.store.engine import migrate, search_words
 from esign.store.engine.database import FILE, opened
 from esign.store.queue import deliveries, outbox
 from esign.system import vault as vaults
@@ -110,7 +110,7 @@ def make(folder: Path) -> Path:
 async def test_everything_in_such_a_database_can_be_read(data: Path) -> None:
     keys = vaults.load_or_make(data / "app.key", data / FILE)
     async with opened(data / FILE) as db:
-        await auditing.complete_heads(db, keys)
+        await verify_trails.complete_heads(db, keys)
         ids = [row["id"] for row in await db.all("SELECT id FROM document")]
         found = [await documents.get(db, document_id) for document_id in ids]
         assert {document.status.value for document in found} >= {"draft", "sent", *ENDED}
@@ -133,10 +133,10 @@ async def test_trails_without_a_head_are_completed_and_said_to_be_late(
     async with opened(data / FILE) as db:
         with closing(sqlite3.connect(data / FILE)) as connection:
             [(trails_there,)] = connection.execute("SELECT count(DISTINCT document_id) FROM audit")
-        done = await auditing.complete_heads(db, keys)
+        done = await verify_trails.complete_heads(db, keys)
         assert done == (0 if commit in HEADS_SINCE else trails_there)
-        assert await auditing.complete_heads(db, keys) == 0
-        chains = [chain async for chain in auditing.recompute(db, keys)]
+        assert await verify_trails.complete_heads(db, keys) == 0
+        chains = [chain async for chain in verify_trails.recompute(db, keys)]
         assert [chain.broken for chain in chains] == [None] * trails_there
         assert sum(chain.late for chain in chains) == done
         assert await trails.without_trail(db) is None
@@ -155,13 +155,13 @@ async def test_files_sealed_before_they_carried_a_head_break_no_trail(
 @pytest.mark.parametrize("data", ["eb84af2"], indirect=True)
 async def test_such_a_file_that_is_not_the_one_that_was_sealed_breaks_its_trail(data: Path) -> None:
     async with opened(data / FILE) as db:
-        await auditing.complete_heads(db, vaults.load_or_make(data / "app.key", data / FILE))
+        await verify_trails.complete_heads(db, vaults.load_or_make(data / "app.key", data / FILE))
         [row] = await db.all("SELECT id FROM document WHERE status = 'completed'")
 
         async def judge(content: bytes) -> Verification:
             return cast(Verification, {"result": "valid", "issuedHere": False, "audit": None})
 
-        assert await auditing.against_own_file(db, row["id"], judge, late=True) == (
+        assert await verify_trails.against_own_file(db, row["id"], judge, late=True) == (
             True,
             "the file was changed, or was not sealed here",
         )
@@ -176,8 +176,8 @@ async def test_a_broken_trail_is_not_completed(data: Path) -> None:
         connection.execute("UPDATE audit SET at = at + 1 WHERE document_id = ? AND seq = 2", (victim,))
         connection.commit()
     async with opened(data / FILE) as db:
-        await auditing.complete_heads(db, keys)
-        broken = [chain.document_id async for chain in auditing.recompute(db, keys) if chain.broken]
+        await verify_trails.complete_heads(db, keys)
+        broken = [chain.document_id async for chain in verify_trails.recompute(db, keys) if chain.broken]
     assert broken == [victim]
 
 
@@ -191,10 +191,10 @@ async def test_a_late_head_cannot_pass_for_one_that_was_always_there(data: Path)
         connection.execute("INSERT INTO installation (name, value) VALUES ('heads', x'')")
         connection.commit()
     async with opened(data / FILE) as db:
-        assert await auditing.complete_heads(db, keys) > 0
-        assert all([chain.late async for chain in auditing.recompute(db, keys)])
+        assert await verify_trails.complete_heads(db, keys) > 0
+        assert all([chain.late async for chain in verify_trails.recompute(db, keys)])
         await db.write(lambda tx: tx.run("UPDATE audit_head SET late = 0"))
-        assert all([chain.broken async for chain in auditing.recompute(db, keys)])
+        assert all([chain.broken async for chain in verify_trails.recompute(db, keys)])
 
 
 # ---------- databases that a version with the old rule could not open ----------
@@ -203,7 +203,7 @@ async def test_a_late_head_cannot_pass_for_one_that_was_always_there(data: Path)
 def upgrade_by_number(path: Path) -> str | None:
     """What the last version without a table did: every script above the number, up to the first that fails."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        words.register(connection)
+        search_words.register(connection)
         [(version,)] = connection.execute("PRAGMA user_version")
         for number, script in migrate.scripts():
             if version < number <= BEFORE_TABLE:
@@ -240,7 +240,7 @@ def test_each_script_from_before_the_table_is_known_by_what_it_alone_makes(
     tmp_path: Path, number: int, name: str, trace: str
 ) -> None:
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as connection:
-        words.register(connection)
+        search_words.register(connection)
         for each in migrate.migrations():
             assert migrate.has(connection, trace) == (each.number > number)
             connection.executescript(each.sql)

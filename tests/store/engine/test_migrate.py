@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from esign.store.engine import migrate, words
+from esign.store.engine import migrate, search_words
 from esign.store.engine.database import FILE, opened
 
 NEWEST = migrate.scripts()[-1][0]
@@ -204,7 +204,7 @@ async def test_a_file_that_is_no_database_is_refused_and_not_touched(tmp_path: P
 def test_deliveries_that_waited_as_jobs_still_wait(tmp_path: Path) -> None:
     """Version 4 gave deliveries a table of their own."""
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as connection:
-        words.register(connection)
+        search_words.register(connection)
         for number, script in migrate.scripts():
             if number == 4:
                 connection.execute(
@@ -237,7 +237,7 @@ def test_deliveries_that_waited_as_jobs_still_wait(tmp_path: Path) -> None:
 def test_keys_of_before_are_of_the_member_who_made_them_or_of_the_command_line(tmp_path: Path) -> None:
     """Version 30 bounds a key by its maker; what had none recorded was made on the command line."""
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as connection:
-        words.register(connection)
+        search_words.register(connection)
         for number, script in migrate.scripts():
             if number == 30:
                 connection.execute(

@@ -8,9 +8,9 @@ import pytest
 from esign.core.actor import Actor, Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY
-from esign.core.people import apikey
+from esign.core.people import api_key
 from esign.core.people.account import Organisation
-from esign.core.people.apikey import COMMAND_LINE, ApiKey, Scope
+from esign.core.people.api_key import COMMAND_LINE, ApiKey, Scope
 from esign.store.engine.database import Database
 from esign.store.engine.paging import Place
 from esign.store.people import accounts
@@ -61,11 +61,11 @@ async def test_a_key_is_found_by_its_hash_with_the_plan_of_its_organisation(
 async def test_a_key_stands_nowhere_in_the_files(
     db: Database, organisation: Organisation, tmp_path: Path
 ) -> None:
-    secret = apikey.compose(Mode.LIVE, new_key_secret())
-    key = an_api_key(hint=apikey.hint(secret))
-    await db.write(lambda tx: accounts.add_key(tx, key, apikey.digest(secret)))
+    secret = api_key.compose(Mode.LIVE, new_key_secret())
+    key = an_api_key(hint=api_key.hint(secret))
+    await db.write(lambda tx: accounts.add_key(tx, key, api_key.digest(secret)))
     files = stored_bytes(tmp_path)
-    assert apikey.digest(secret) in files
+    assert api_key.digest(secret) in files
     assert secret.encode() not in files
     assert secret.encode()[9:39] not in files
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import aiohttp
 
-from esign.actions.mail import outbox
-from esign.actions.people import joining, sessions
+from esign.actions.mail import embedded_outbox
+from esign.actions.people import invitations, sessions
 from esign.core.actor import Origin
 from esign.core.people.member import Member, MemberRole, MemberStatus
 from esign.core.people.user import Stage, User
@@ -151,7 +151,7 @@ class Office:
         now = self.clock.now()
         email = f"{name.lower()}@example.test"
         known = await users.find(self.runtime.db, email)
-        user = known or joining.new_user(
+        user = known or invitations.new_user(
             email, name, now, await self.runtime.passwords.hash(PASSWORD, lane_of_known(email))
         )
         first = (
@@ -191,13 +191,13 @@ class Office:
         """The text of the newest mail there, once it has left."""
         await self.site.work("mail")
         newest = [mail.id for mail in await self.mails() if email in mail.recipient][-1]
-        message = await outbox.read(self.runtime.db, self.runtime.vault, newest)
+        message = await embedded_outbox.read(self.runtime.db, self.runtime.vault, newest)
         assert message is not None
         return part(message, "plain")
 
     async def mails(self) -> list[Any]:
         """Every mail that has left."""
-        return await outbox.list_mails(self.runtime.db, 1000)
+        return await embedded_outbox.list_mails(self.runtime.db, 1000)
 
     async def link(self, email: str) -> str:
         """The path of the newest link that was mailed there."""

@@ -6,7 +6,7 @@ import pytest
 
 from esign.config import Config
 from esign.core.actor import Mode
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.web.http.ratelimit import Slow, Uploads
 from tests.web.wire import Wire, request
 from tests.web.world import START, World

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from esign.config import Signing
 from esign.core.actor import Origin
 from esign.system.clock import Clock
-from esign.web.faults import Faults
+from esign.web.error_pages import Faults
 from esign.web.http.errors import handlers
 from esign.web.pages import Pages
 from esign.web.signing import reading, renewal, routes, sheet

@@ -10,11 +10,11 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from esign.actions.signing.drafting import Kept
-from esign.actions.signing.inks import typed
-from esign.actions.signing.lettering import Lettering
-from esign.actions.signing.proving import refusal
+from esign.actions.signing.recipient_auth import refusal
+from esign.actions.signing.signature_images import typed
 from esign.actions.signing.signing import Visit, Visitor
+from esign.actions.signing.signing_drafts import Kept
+from esign.actions.signing.typed_signature import Lettering
 from esign.config import Config
 from esign.core.actor import Actor, Mode, Origin
 from esign.core.document import consent
@@ -31,13 +31,13 @@ from esign.core.document.document import (
     Seal,
     Status,
 )
-from esign.core.document.draft import Draft, Given, check, merged
-from esign.core.document.value import fill
+from esign.core.document.field_values import fill
+from esign.core.document.signing_draft import Draft, Given, check, merged
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, parse
 from esign.core.language import LANGUAGES
 from esign.core.people.account import Organisation
-from esign.pdf.drawing import letters as lettering
+from esign.pdf.drawing import typed_signature as lettering
 
 BASE = "https://sign.example.org"
 TOKEN = "kq3v8m2rt7xd-A_1"

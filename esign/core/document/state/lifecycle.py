@@ -16,7 +16,7 @@ from esign.core.document.document import (
     Status,
 )
 from esign.core.document.placement import out_of_bounds
-from esign.core.document.state.inviting import copied, invite_next
+from esign.core.document.state.invite import copied, invite_next
 from esign.core.document.state.outcome import Event, Mail, Outcome, SealJob
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis, rfc3339

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from esign.actions.mail.relay import Outage
+from esign.actions.mail.mail_breaker import Outage
 from esign.core.document import attention
 from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus, Status
 from esign.core.instant import DAY, Instant
-from esign.web.office.document import possible
+from esign.web.office.document import possible_actions
 from esign.web.office.document.forms import home
-from esign.web.office.frame.words import Times
+from esign.web.office.frame.flash_messages import Times
 
 MOST_NAMES = 3
 LONGEST_NAME = 24
@@ -85,7 +85,7 @@ def sent(scene: Scene) -> Next:
     if unmailed := [r for r in waiting if is_unmailed(scene, r)]:
         return not_mailed(scene, waiting, unmailed)
     buttons = [] if len(waiting) != 1 else [link(scene, waiting[0])]
-    too_soon = all(possible.refused_for("remind", scene.document, r, scene.now) for r in waiting)
+    too_soon = all(possible_actions.refused_for("remind", scene.document, r, scene.now) for r in waiting)
     if not too_soon:
         buttons.insert(0 if scene.outage is None else len(buttons), reminder(scene, waiting))
     title = Markup("Waiting for {}").format(names(waiting))
@@ -124,7 +124,7 @@ def not_mailed(scene: Scene, waiting: Sequence[Recipient], unmailed: Sequence[Re
         )
         for one in unmailed[:MOST_NAMES]
     ]
-    too_soon = all(possible.refused_for("remind", scene.document, r, scene.now) for r in waiting)
+    too_soon = all(possible_actions.refused_for("remind", scene.document, r, scene.now) for r in waiting)
     if not too_soon and scene.outage is None:
         buttons.append(reminder(scene, waiting))
     title = Markup("Not mailed to {}").format(names(unmailed))

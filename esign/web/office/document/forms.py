@@ -10,10 +10,10 @@ from esign.actions.document import documents
 from esign.core.document.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.web.http.validation import check
-from esign.web.office.document import possible
+from esign.web.office.document import possible_actions
 from esign.web.office.frame.call import Call
+from esign.web.office.frame.flash_messages import Times
 from esign.web.office.frame.forms import EMPTY, Wrong
-from esign.web.office.frame.words import Times
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -67,7 +67,7 @@ def telling(call: Call, document: Document, body: Mapping[str, Any] | None = Non
             raise
         if problem.details:
             raise at_fields(problem, body or {}) from None
-        sentence = possible.said(problem, times_of(call), document, call.signed.organisation)
+        sentence = possible_actions.said(problem, times_of(call), document, call.signed.organisation)
         raise Wrong({"": sentence}) from None
 
 

@@ -6,13 +6,13 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from esign.actions.document import documents as acting
-from esign.actions.mail import testmail
-from esign.actions.signing import unblocking
+from esign.actions.mail import test_mail
+from esign.actions.signing import unblock_recipient
 from esign.core.actor import Actor, Mode
 from esign.core.document import retention
 from esign.core.document.audit import Entry
 from esign.core.document.document import Document, Status
-from esign.core.document.state import renewing
+from esign.core.document.state import renew_link
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
 from esign.core.people.user import Act, may
@@ -20,14 +20,14 @@ from esign.runtime import Runtime
 from esign.store.document import documents
 from esign.store.queue import events, outbox
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
-from esign.web.office.document import awaiting, possible
+from esign.web.office.document import awaiting, possible_actions
+from esign.web.office.document.document_row import badge
 from esign.web.office.document.forms import find, times_of
-from esign.web.office.document.people import groups
-from esign.web.office.document.rows import badge
+from esign.web.office.document.recipient_list import groups
 from esign.web.office.document.timeline import days
 from esign.web.office.draft.preflight import changes
 from esign.web.office.frame.call import Call
-from esign.web.office.frame.words import counted, size
+from esign.web.office.frame.flash_messages import counted, size
 from esign.web.signing.page import pixels
 
 ENTRIES = 60  # of the audit trail; the rest stands on the page of the trail
@@ -67,7 +67,9 @@ async def newest(call: Call, document_id: str) -> list[Entry]:
 
 async def shown(call: Call, document: Document, trail: list[Entry]) -> dict[str, Any]:
     now, times, organisation = call.runtime.clock.now(), times_of(call), call.signed.organisation
-    refused = {act: possible.refused(act, document, organisation, now) for act in possible.ACTS}
+    refused = {
+        act: possible_actions.refused(act, document, organisation, now) for act in possible_actions.ACTS
+    }
     works = may(call.signed.member.role, Act.WORK)
     return {
         **about(document),
@@ -92,7 +94,7 @@ async def shown(call: Call, document: Document, trail: list[Entry]) -> dict[str,
 async def blocked(call: Call, document: Document) -> frozenset[str]:
     """Return the ids of the recipients whose code was tried, or sent, too often."""
     now = call.runtime.clock.now()
-    return await unblocking.find_blocked(call.runtime.db, document.recipients, now)
+    return await unblock_recipient.find_blocked(call.runtime.db, document.recipients, now)
 
 
 def about(document: Document) -> dict[str, Any]:
@@ -116,7 +118,7 @@ def sender(by: Actor) -> str:
 async def scene(call: Call, document: Document, trail: list[Entry]) -> awaiting.Scene:
     runtime = call.runtime
     names = {recipient.id: recipient.name for recipient in document.recipients}
-    asked = {line.recipient_id for line in trail if line.type == renewing.ASKED}
+    asked = {line.recipient_id for line in trail if line.type == renew_link.ASKED}
     return awaiting.Scene(
         document,
         times_of(call),
@@ -137,7 +139,7 @@ def kept(problem: Problem | None, call: Call, document: Document) -> str | None:
     """Why it cannot be deleted, where it is not only too early in its life."""
     if problem is None or problem.code != "retention_locked":
         return None
-    return possible.said(problem, times_of(call), document, call.signed.organisation)
+    return possible_actions.said(problem, times_of(call), document, call.signed.organisation)
 
 
 def acted(document: Document) -> str:
@@ -157,11 +159,11 @@ def sheets(document: Document, most: int | None = None) -> list[Sheet]:
     ]
 
 
-async def messages(call: Call, document: Document) -> tuple[testmail.Message, ...]:
+async def messages(call: Call, document: Document) -> tuple[test_mail.Message, ...]:
     """The newest mails about a document of test mode."""
     if document.mode is not Mode.TEST:
         return ()
-    found, _ = await testmail.find_kept(call.runtime, call.owner, MESSAGES, None, document.id)
+    found, _ = await test_mail.find_kept(call.runtime, call.owner, MESSAGES, None, document.id)
     return tuple(found)
 
 

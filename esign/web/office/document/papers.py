@@ -4,7 +4,7 @@ import asyncio
 
 from starlette.responses import Response
 
-from esign.actions.document import files, reading
+from esign.actions.document import files, page_views
 from esign.core.document.audit import Entry
 from esign.core.document.document import Document
 from esign.core.errors import Problem
@@ -12,7 +12,7 @@ from esign.store.queue import events
 from esign.web import downloads
 from esign.web.api.audit_replies import present_trail
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
-from esign.web.office.document import possible
+from esign.web.office.document import possible_actions
 from esign.web.office.document.forms import find, times_of
 from esign.web.office.document.page import about, sheets
 from esign.web.office.document.timeline import told
@@ -38,7 +38,7 @@ async def filled(call: Call) -> Response:
     """What the first who finished have on a page."""
     document, number = await find_page(call)
     done = counted(call.path["done"])
-    found = await reading.filled_picture_of(
+    found = await page_views.filled_picture_of(
         call.runtime, document, call.signed.organisation, number, done, size(call.request)
     )
     if found is None:
@@ -75,7 +75,7 @@ async def file(call: Call) -> Response:
     try:
         found = await files.describe(call.runtime, call.owner, document.id, call.path["variant"])
     except Problem as problem:
-        sentence = possible.said(problem, times_of(call), document, call.signed.organisation)
+        sentence = possible_actions.said(problem, times_of(call), document, call.signed.organisation)
         raise Problem(problem.code, sentence, current_status=problem.current_status) from None
     if call.request.method == "HEAD":
         return downloads.announcement(found)

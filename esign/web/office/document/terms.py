@@ -7,17 +7,17 @@ from zoneinfo import ZoneInfo
 
 from starlette.responses import Response
 
-from esign.actions.document import editing
-from esign.actions.document.editing import Changes
+from esign.actions.document import edit_document
+from esign.actions.document.edit_document import Changes
 from esign.actions.people import settings
 from esign.core.document.document import Document
-from esign.core.document.state.editing import LONGEST_DAYS
+from esign.core.document.state.edit import LONGEST_DAYS
 from esign.core.instant import DAY, Instant, rfc3339
 from esign.web.api.documents import edited
 from esign.web.api.edit_requests import EditDocument
-from esign.web.office.document.acts import ask, asking
+from esign.web.office.document.document_actions import ask, asking
 from esign.web.office.document.forms import find, home, taken, telling, times_of
-from esign.web.office.frame import seen
+from esign.web.office.frame import edit_conflict
 from esign.web.office.frame.call import Call
 from esign.web.office.frame.forms import EMPTY, Wrong, number
 
@@ -32,7 +32,7 @@ async def change(call: Call, document: Document, body: dict[str, Any], done: str
     given = taken(EditDocument, body)
     with telling(call, document, body):
         defaults = await settings.read(call.runtime, call.owner)
-        await editing.edit(
+        await edit_document.edit(
             call.runtime, asking(call, document, document.revision), Changes(edited(defaults, given))
         )
     return call.go(home(document.id), done)
@@ -55,7 +55,7 @@ async def expiry(call: Call) -> Response:
     shown = times_of(call).date(document.expires_at) if document.expires_at else ""
     if "reset" in call.form:
         return await change(call, document, {"expiresAt": None}, "expiry")
-    text = seen.typed(call, {"expiresAt": shown}).get("expiresAt", shown).strip()
+    text = edit_conflict.typed(call, {"expiresAt": shown}).get("expiresAt", shown).strip()
     if text == shown and "seen-expiresAt" in call.form:
         return call.go(home(document.id), "expiry")
     if not text:
@@ -89,7 +89,9 @@ async def reminders(call: Call) -> Response:
     document = await find(call)
     stored = {name: str(number) for name, number in zip(NUMBERS, numbers(document), strict=True)}
     stored["enabled"] = "yes" if document.reminders.enabled else ""
-    texts = stored | seen.typed(call, stored, stored | {"enabled": "on" if stored["enabled"] else "off"})
+    texts = stored | edit_conflict.typed(
+        call, stored, stored | {"enabled": "on" if stored["enabled"] else "off"}
+    )
     plan: dict[str, Any] = {name: number(texts[name]) for name in NUMBERS if texts[name].strip()}
     body = {"reminders": {"enabled": bool(texts["enabled"]), **plan}}
     try:
@@ -132,7 +134,7 @@ async def reference(call: Call) -> Response:
     """What was typed into, and nothing else: programs write here as well, while people have the page open."""
     document, body = await find(call), dict[str, Any]()
     stored = {"externalId": document.external_id or "", "metadata": notes(document)}
-    texts = seen.typed(call, stored, stored | {"metadata": "; ".join(notes(document).splitlines())})
+    texts = edit_conflict.typed(call, stored, stored | {"metadata": "; ".join(notes(document).splitlines())})
     if "externalId" in texts:
         body["externalId"] = texts["externalId"]
     if "metadata" in texts:

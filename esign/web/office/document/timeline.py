@@ -7,14 +7,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from esign.actions.base.device import in_words
+from esign.actions.base.browser_name import in_words
 from esign.core.document.audit import Entry
 from esign.core.document.challenge import Method
 from esign.core.document.document import Document
-from esign.core.document.link import Route
+from esign.core.document.signing_link import Route
 from esign.core.instant import Instant, parse
 from esign.web.office.draft.preflight import sentences
-from esign.web.office.frame.words import Times
+from esign.web.office.frame.flash_messages import Times
 
 # type: picture, tone (good, bad, active or none), sentence
 SENTENCES: Mapping[str, tuple[str, str, str]] = {

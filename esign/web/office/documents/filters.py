@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from esign.core.document.document import Status
-from esign.core.document.listing import Listing, Sort
+from esign.core.document.document_filters import Listing, Sort
 from esign.core.errors import Problem
 from esign.web.api.list_requests import DocumentList
 from esign.web.http.validation import check

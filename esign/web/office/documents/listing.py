@@ -5,20 +5,20 @@ from typing import Any
 
 from starlette.responses import Response
 
-from esign.actions.document import listing
-from esign.actions.document.listing import Page, Turn
+from esign.actions.document import document_list
+from esign.actions.document.document_list import Page, Turn
 from esign.core.document.document import Status
 from esign.core.errors import Problem
 from esign.core.people.user import Act, may
 from esign.store.document import templates
-from esign.store.document.counts import Counts
+from esign.store.document.status_counts import Counts
 from esign.web.api.paging import cursor_of, place_of
-from esign.web.office.document.rows import MOST_PIPS, row_of
+from esign.web.office.document.document_row import MOST_PIPS, row_of
 from esign.web.office.documents import filters
 from esign.web.office.documents.filters import DAYS, SORTS, VIEWS, Asked
 from esign.web.office.frame.call import Call
-from esign.web.office.frame.door import address
-from esign.web.office.frame.words import Times
+from esign.web.office.frame.dispatch import address
+from esign.web.office.frame.flash_messages import Times
 
 PER_PAGE = 25
 TEMPLATES = 100
@@ -32,10 +32,10 @@ async def show(call: Call) -> Response:
         turn = turn_of(call, asked)
     except Problem:
         return call.go(asked.link())
-    counts = await listing.count(call.runtime, call.owner)
+    counts = await document_list.count(call.runtime, call.owner)
     page = Page((), None, None)
     if not asked.wrong:
-        page = await listing.find_page(call.runtime, call.owner, PER_PAGE, turn, asked.listing)
+        page = await document_list.find_page(call.runtime, call.owner, PER_PAGE, turn, asked.listing)
     call.wrong = asked.wrong
     made = await templates.titles(call.runtime.db, organisation.id, call.owner.mode, TEMPLATES)
     allowed = [act for act in Act if may(call.signed.member.role, act)]

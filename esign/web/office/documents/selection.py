@@ -11,17 +11,17 @@ from zoneinfo import ZoneInfo
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from esign.actions.document import files, packing, several
-from esign.actions.document.several import Deed, Doing, Result
+from esign.actions.document import bulk_actions, files, zip_files
+from esign.actions.document.bulk_actions import Deed, Doing, Result
 from esign.core.errors import Problem
 from esign.core.instant import to_datetime
 from esign.web import downloads
 from esign.web.api.document_requests import CancelDocument, RemindRecipients
-from esign.web.office.document import possible
+from esign.web.office.document import possible_actions
 from esign.web.office.document.forms import taken, times_of
 from esign.web.office.frame.call import Call, local
-from esign.web.office.frame.words import size
-from esign.web.office.sign_in.entrance import HOME
+from esign.web.office.frame.flash_messages import size
+from esign.web.office.sign_in.sign_in import HOME
 from esign.web.pages import saved
 
 MOST = 100
@@ -49,7 +49,7 @@ def refusals(call: Call, results: Sequence[Result]) -> list[tuple[str, str]]:
     """(title, why) of what was not or would not be done."""
     organisation, times = call.signed.organisation, times_of(call)
     return [
-        (one.document.title, possible.said(one.problem, times, one.document, organisation))
+        (one.document.title, possible_actions.said(one.problem, times, one.document, organisation))
         if one.document
         else (NAMELESS, GONE)
         for one in results
@@ -76,11 +76,11 @@ async def ask(call: Call, deed: Deed) -> Response:
 
 async def weigh(call: Call, deed: Deed, id: str) -> Result:
     """What would come of it now."""
-    found = await several.find(call.runtime, call.owner, id)
+    found = await bulk_actions.find(call.runtime, call.owner, id)
     if found.document is None:
         return found
     organisation, now = call.signed.organisation, call.runtime.clock.now()
-    return replace(found, problem=possible.refused(deed, found.document, organisation, now))
+    return replace(found, problem=possible_actions.refused(deed, found.document, organisation, now))
 
 
 async def ask_remind(call: Call) -> Response:
@@ -100,7 +100,7 @@ async def ask_download(call: Call) -> Response:
     ids = ids_of(call)
     if not ids:
         return call.go(back_of(call))
-    found = await packing.describe(call.runtime, call.owner, ids)
+    found = await zip_files.describe(call.runtime, call.owner, ids)
     octets = sum(file.size for file in found)
     return call.page(
         "selection_download",
@@ -109,7 +109,7 @@ async def ask_download(call: Call) -> Response:
         unfit=[(NAMELESS, GONE)] * (len(ids) - len(found)),
         sealed=sum(file.variant == "sealed" for file in found),
         weight=size(octets),
-        large=LARGE if octets > packing.MOST_BYTES else None,
+        large=LARGE if octets > zip_files.MOST_BYTES else None,
     )
 
 
@@ -122,7 +122,7 @@ async def do(call: Call, deed: Deed, words: str | None = None, *, notify: bool =
     if not ids:
         raise Problem("invalid_request", NOTHING)
     doing = Doing(deed, call.owner, call.actor, call.origin, words, notify)
-    results = await several.do(call.runtime, doing, ids)
+    results = await bulk_actions.do(call.runtime, doing, ids)
     done = [one for one in results if one.document and one.problem is None]
     if len(done) == len(results):
         return call.go(back_of(call), f"documents-{deed}", len(done))
@@ -144,7 +144,7 @@ async def show_done(call: Call) -> Response:
     ):
         return call.go(back_of(call))
     results = [await recalled(call, deed, id, code) for id, _, code in refused]
-    done = [await several.find(call.runtime, call.owner, id) for id in query.getlist("done")[:MOST]]
+    done = [await bulk_actions.find(call.runtime, call.owner, id) for id in query.getlist("done")[:MOST]]
     return call.page(
         "selection_done",
         deed=deed.value,
@@ -159,7 +159,7 @@ async def show_done(call: Call) -> Response:
 async def recalled(call: Call, deed: Deed, id: str, code: str) -> Result:
     """Why it is not done: as it stands now, else as it was said then."""
     found = await weigh(call, deed, id)
-    known = Problem(code) if code in possible.SENTENCES else Problem("unavailable", NOT_THEN)
+    known = Problem(code) if code in possible_actions.SENTENCES else Problem("unavailable", NOT_THEN)
     return replace(found, problem=found.problem or known)
 
 
@@ -184,10 +184,10 @@ async def seal(call: Call) -> Response:
 
 async def download(call: Call) -> Response:
     """One file as it is, several as a ZIP that is made while it is sent."""
-    found = await packing.describe(call.runtime, call.owner, ids_of(call))
+    found = await zip_files.describe(call.runtime, call.owner, ids_of(call))
     if not found:
         raise Problem("not_found", GONE)
-    if sum(file.size for file in found) > packing.MOST_BYTES:
+    if sum(file.size for file in found) > zip_files.MOST_BYTES:
         raise Problem("invalid_request", LARGE)
     if len(found) == 1:
         content = await files.read(call.runtime, found[0], call.actor, call.origin)
@@ -195,9 +195,9 @@ async def download(call: Call) -> Response:
     zone = call.signed.organisation.time_zone
     today = to_datetime(call.runtime.clock.now()).astimezone(ZoneInfo(zone))
     async with await placed(call) as held:
-        await packing.log_export(call.runtime, call.owner, found, call.caller)
+        await zip_files.log_export(call.runtime, call.owner, found, call.caller)
         place = held.pop_all()
-    pieces = packing.pack(call.runtime, found, zone, call.actor, call.origin)
+    pieces = zip_files.pack(call.runtime, found, zone, call.actor, call.origin)
     return Archive(place, pieces, headers=saved(name(today)), media_type="application/zip")
 
 

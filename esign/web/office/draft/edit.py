@@ -5,18 +5,18 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from esign.actions.document import ending
+from esign.actions.document import cancel_delete
 from esign.core.document.document import Document, Recipient
 from esign.core.errors import Problem
 from esign.core.language import LANGUAGES
 from esign.system.entropy import new_id
 from esign.web.api.document_requests import MOST_RECIPIENTS
 from esign.web.http.security import EVERYWHERE
-from esign.web.office.draft import sheet as sheets
+from esign.web.office.draft import draft_form as sheets
+from esign.web.office.draft.draft_form import Sheet
 from esign.web.office.draft.outline import outline
 from esign.web.office.draft.preflight import changes
 from esign.web.office.draft.saving import CHOOSE, DRAFTS, Kind, Saved, T, draft, save
-from esign.web.office.draft.sheet import Sheet
 from esign.web.office.editor.editor import Holder
 from esign.web.office.frame.call import Call
 from esign.web.office.frame.forms import Wrong, revision
@@ -224,7 +224,7 @@ async def discard(call: Call) -> Response:
     found = await draft(call)
     seen = revision(call.form) or found.revision
     try:
-        await ending.delete(call.runtime, call.owner, found.id, call.actor, call.origin, revision=seen)
+        await cancel_delete.delete(call.runtime, call.owner, found.id, call.actor, call.origin, revision=seen)
     except Problem as problem:
         if problem.code != "revision_mismatch":
             raise

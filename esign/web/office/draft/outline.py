@@ -34,7 +34,7 @@ def counted(people: Sequence[Recipient], role: Role) -> str:
 
 
 def turns(people: Sequence[Recipient]) -> str:
-    """Who is invited when (`core.document.state.inviting`)."""
+    """Who is invited when (`core.document.state.invite`)."""
     first, *later = list(rounds(people))
     if len(first) == 1 and not later:
         return f"{names(first)} is invited at once."

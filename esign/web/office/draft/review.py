@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from esign.actions.document import documents
-from esign.actions.mail import previewing
+from esign.actions.mail import mail_preview
 from esign.core.document.document import ACTING, INVITED, Document, Recipient
 from esign.core.errors import Detail, Problem
 from esign.core.instant import DAY
@@ -48,7 +48,7 @@ async def show(call: Call) -> Response:
         outline=outline(document),
         changes=changes(document.file),
         reader=reader,
-        letter=await previewing.invitation(call.runtime, document, reader) if reader else None,
+        letter=await mail_preview.invitation(call.runtime, document, reader) if reader else None,
         until=now + document.expires_in_days * DAY,
         roles=ROLES,
         proofs=PROOFS,

@@ -7,8 +7,8 @@ from typing import Generic, Protocol, TypeVar
 
 import orjson
 
-from esign.actions.document import documents, editing
-from esign.actions.document.editing import Asking, Changes
+from esign.actions.document import documents, edit_document
+from esign.actions.document.edit_document import Asking, Changes
 from esign.actions.people import settings
 from esign.core.document.document import Document, Recipient, Status
 from esign.core.document.state import lifecycle
@@ -20,9 +20,9 @@ from esign.system.vault import Vault
 from esign.web.api.documents import edited
 from esign.web.api.edit_requests import EditDocument, merged
 from esign.web.http.validation import check
-from esign.web.office.draft import sheet as sheets
-from esign.web.office.draft.merging import Merge, chosen, merge
-from esign.web.office.draft.sheet import DRAFT, Body, Shape, Sheet
+from esign.web.office.draft import draft_form as sheets
+from esign.web.office.draft.draft_form import DRAFT, Body, Shape, Sheet
+from esign.web.office.draft.merge_edits import Merge, chosen, merge
 from esign.web.office.frame.call import Call
 from esign.web.office.frame.forms import EMPTY
 
@@ -149,7 +149,7 @@ async def edit(call: Call, document: Document, body: Body) -> Document:
         recipients=None if body.rows is None else recipients,
     )
     asking = Asking(call.owner, document.id, call.actor, call.origin, document.revision)
-    return await editing.edit(call.runtime, asking, changes)
+    return await edit_document.edit(call.runtime, asking, changes)
 
 
 DRAFTS = Kind(DRAFT, draft, sheets.of_document, edit)

@@ -10,12 +10,12 @@ from functools import partial
 
 from starlette.responses import JSONResponse, Response
 
-from esign.actions.document import documents, editing
+from esign.actions.document import documents, edit_document
 from esign.actions.document.documents import Order
-from esign.actions.document.editing import Asking, Changes
+from esign.actions.document.edit_document import Asking, Changes
 from esign.actions.people import settings
 from esign.core.document.document import Document
-from esign.core.document.state.editing import title_from
+from esign.core.document.state.edit import title_from
 from esign.core.errors import Problem
 from esign.store.document.blobs import sha256_of
 from esign.system.entropy import new_token
@@ -25,7 +25,7 @@ from esign.web.http.security import EVERYWHERE
 from esign.web.http.validation import check
 from esign.web.office.draft.preflight import Refusal, refusal
 from esign.web.office.draft.saving import draft
-from esign.web.office.frame import once
+from esign.web.office.frame import resubmit
 from esign.web.office.frame.call import Call
 from esign.web.office.frame.forms import Wrong
 from esign.web.rest.schema import Schema
@@ -62,7 +62,7 @@ class Making:
     page: str
     path: str
     on: str
-    make: Callable[[Call, str, bytes, once.Keep], Awaitable[once.Made]]
+    make: Callable[[Call, str, bytes, resubmit.Keep], Awaitable[resubmit.Made]]
 
 
 def page(call: Call, making: Making, takings: list[Taking]) -> Response:
@@ -72,7 +72,7 @@ def page(call: Call, making: Making, takings: list[Taking]) -> Response:
 
 async def take_all(call: Call, making: Making) -> Response:
     """The next step of the one that was made, or a page that tells what became of each file."""
-    name = once.name_of(call.form)
+    name = resubmit.name_of(call.form)
     found = [await taken(call, making, file, f"{name}:{n}") for n, file in enumerate(call.files)]
     if call.wants_json:
         return told(making, found[0] if found else Taking("", refused=NOTHING))
@@ -100,7 +100,7 @@ async def taken(call: Call, making: Making, file: SentFile, name: str) -> Taking
     [sha256] = await asyncio.to_thread(sha256_of, (file.content,))
     make = partial(making.make, call, called, file.content)
     try:
-        made = await once.make(call, name, making.path, {"name": called, "sha256": sha256}, make)
+        made = await resubmit.make(call, name, making.path, {"name": called, "sha256": sha256}, make)
     except Problem as problem:
         return Taking(called, refused=refusal(problem))
     return Taking(called, made)
@@ -109,7 +109,7 @@ async def taken(call: Call, making: Making, file: SentFile, name: str) -> Taking
 # ---------- drafts ----------
 
 
-async def drafted(call: Call, name: str, content: bytes, keep: once.Keep) -> Document:
+async def drafted(call: Call, name: str, content: bytes, keep: resubmit.Keep) -> Document:
     defaults = await settings.read(call.runtime, call.owner)
     order = Order(
         file_name=name,
@@ -143,7 +143,7 @@ async def replace_file(call: Call) -> Response:
         name = check(Named, {"fileName": file.name}).file_name
         changes = Changes({}, name, partial(given, file.content))
         asking = Asking(call.owner, found.id, call.actor, call.origin)
-        await editing.edit(call.runtime, asking, changes)
+        await edit_document.edit(call.runtime, asking, changes)
     except Problem as problem:
         if problem.code in STATES:
             raise

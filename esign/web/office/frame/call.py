@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from esign.actions.mail.relay import Outage
+from esign.actions.mail.mail_breaker import Outage
 from esign.actions.people import known_browsers
 from esign.actions.people.known_browsers import Browser
 from esign.actions.people.sessions import Signed
@@ -24,9 +24,9 @@ from esign.web.http.body import Incoming
 from esign.web.http.multipart import SentFile
 from esign.web.http.ratelimit import Uploads
 from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
-from esign.web.office.frame.words import COUNTED, DONE, Times, said
+from esign.web.office.frame.flash_messages import COUNTED, DONE, Times, said
 from esign.web.office.session import cookies
-from esign.web.office.session.tries import Tries
+from esign.web.office.session.login_throttle import Tries
 from esign.web.pages import Pages
 from esign.web.signing.page import initials
 

@@ -2,8 +2,8 @@
 
 from starlette.responses import Response
 
-from esign.actions.mail import posted, relay
-from esign.actions.mail.copies import HIDDEN
+from esign.actions.mail import mail_breaker, sent_mail
+from esign.actions.mail.mail_archive import HIDDEN
 from esign.core.errors import Problem
 from esign.core.instant import DAY
 from esign.store.queue.outbox import KEPT
@@ -17,13 +17,13 @@ UNDELIVERED = "undelivered"
 async def show(call: Call) -> Response:
     undelivered = call.request.query_params.get("show") == UNDELIVERED
     filters = f"outbox:{call.owner}:{undelivered}"
-    found, more = await posted.find_page(
+    found, more = await sent_mail.find_page(
         call.runtime, call.owner, PER_PAGE, paging.after(call, filters), undelivered
     )
-    stop = await relay.find_stop(call.runtime, call.owner.organisation_id)
+    stop = await mail_breaker.find_stop(call.runtime, call.owner.organisation_id)
     return call.page(
         "outbox",
-        stopped=relay.name_cause(stop) if stop else None,
+        stopped=mail_breaker.name_cause(stop) if stop else None,
         probe_at=stop.probe_at if stop else None,
         mails=found,
         undelivered=undelivered,
@@ -36,7 +36,7 @@ async def show(call: Call) -> Response:
 
 async def retry(call: Call) -> Response:
     """Ask the mail server now, not in a minute."""
-    await relay.resume(call.runtime)
+    await mail_breaker.resume(call.runtime)
     return call.go("/settings/outbox", "mail-tried")
 
 
@@ -45,5 +45,5 @@ async def show_one(call: Call) -> Response:
     wanted = call.path["id"]
     if not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 19):
         raise Problem("not_found")
-    mail = await posted.get(call.runtime, call.owner, int(wanted))
+    mail = await sent_mail.get(call.runtime, call.owner, int(wanted))
     return call.page("mail", mail=mail, hidden=HIDDEN)

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 
 from starlette.responses import Response
 
-from esign.actions.sealing import levels
-from esign.actions.server import certificates, checks
-from esign.actions.server.checks import Found
+from esign.actions.sealing import seal_levels
+from esign.actions.server import seal_certificates, setup_checks
+from esign.actions.server.setup_checks import Found
 from esign.authority import AuthorityError, By
 from esign.core.actor import Mode
 from esign.core.people.account import Organisation
@@ -35,7 +35,7 @@ async def show(call: Call) -> Response:
 
 
 async def shown(call: Call, found: Found | None) -> Response:
-    states = {mode: checks.seal_state(call.runtime, mode) for mode in Mode}
+    states = {mode: setup_checks.seal_state(call.runtime, mode) for mode in Mode}
     keyring = call.runtime.keyring
     history = await asyncio.to_thread(keyring.history)
     return call.page(
@@ -43,7 +43,7 @@ async def shown(call: Call, found: Found | None) -> Response:
         seal=states[Mode.LIVE],
         other=states[Mode.TEST],
         found=found,
-        time=levels.state(call.runtime),
+        time=seal_levels.state(call.runtime),
         notices=[notice.sentence for notice in keyring.authority.notices],
         following=keyring.authority.following is not None,
         changes=history[:SHOWN],
@@ -53,7 +53,7 @@ async def shown(call: Call, found: Found | None) -> Response:
 
 async def hand(call: Call) -> str:
     """Who changes the certificate: `ours` (this person), `owners` of this organisation, `configured` or `others`."""
-    if not await certificates.is_in_hand(call.runtime, call.signed.organisation):
+    if not await seal_certificates.is_in_hand(call.runtime, call.signed.organisation):
         return "others"
     if call.runtime.keyring.authority.origin == "configured":
         return "configured"
@@ -63,7 +63,7 @@ async def hand(call: Call) -> str:
 async def try_it(call: Call) -> Response:
     """A page is sealed as documents are, and checked as anybody checks it; nothing of it is kept."""
     call.tries.count("test seal", call.signed.user.id, call.origin.ip)
-    return await shown(call, await checks.try_seal(call.runtime, call.signed.organisation))
+    return await shown(call, await setup_checks.try_seal(call.runtime, call.signed.organisation))
 
 
 # ---------- another certificate ----------
@@ -95,7 +95,7 @@ async def upload(call: Call) -> Response:
         raise Wrong({"file": "No file was chosen."})
     files = [(file.name[-NAME:], file.content) for file in call.files]
     passphrase = call.form.get("passphrase", "")
-    problems = await certificates.upload(
+    problems = await seal_certificates.upload(
         call.runtime, signed.organisation, signed.member.role, files, passphrase, by(call), call.caller
     )
     if not problems:
@@ -109,23 +109,23 @@ async def ask_back(call: Call) -> Response:
     """The question; on to the page where nothing was uploaded."""
     if call.runtime.keyring.authority.origin != "uploaded":
         return call.go(PAGE)
-    return await aside(call) or call.page("seal_back", seal=checks.seal_state(call.runtime))
+    return await aside(call) or call.page("seal_back", seal=setup_checks.seal_state(call.runtime))
 
 
 async def back(call: Call) -> Response:
-    return await done(call, certificates.go_back, "seal-back")
+    return await done(call, seal_certificates.go_back, "seal-back")
 
 
 async def ask_new(call: Call) -> Response:
     query = f"?at={FROM_STEP}" if way_back(call) == STEP else ""
-    state = checks.seal_state(call.runtime)
+    state = setup_checks.seal_state(call.runtime)
     if not state.made_here:
         return call.go(PAGE)
     return await aside(call) or call.page("seal_new", seal=state, back=way_back(call), query=query)
 
 
 async def new(call: Call) -> Response:
-    return await done(call, certificates.make_anew, "seal-new")
+    return await done(call, seal_certificates.make_anew, "seal-new")
 
 
 async def done(call: Call, deed: Deed, word: str) -> Response:

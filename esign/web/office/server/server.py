@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from esign.actions.sealing import levels
-from esign.actions.server import checks, timekeeping
+from esign.actions.sealing import seal_levels
+from esign.actions.server import clock_watch, setup_checks
 from esign.mail.message import Mailbox
 from esign.web.office.frame.call import Call
 from esign.web.office.server.seal import hand
@@ -19,7 +19,7 @@ STEPS = (
 
 
 def shown(call: Call, template: str, **more: Any) -> Response:
-    time = levels.state(call.runtime)
+    time = seal_levels.state(call.runtime)
     return call.page(template, steps=STEPS, loopback=call.runtime.config.is_loopback, time=time, **more)
 
 
@@ -41,8 +41,8 @@ async def show_clock(call: Call) -> Response:
         call,
         "server_clock",
         doubt=doubt,
-        hand=await timekeeping.is_in_hand(call.runtime.db, call.signed.organisation),
-        jump=timekeeping.jump(doubt) if doubt else "",
+        hand=await clock_watch.is_in_hand(call.runtime.db, call.signed.organisation),
+        jump=clock_watch.jump(doubt) if doubt else "",
         now=clock.now(),
         wall=clock.wall(),
     )
@@ -50,7 +50,7 @@ async def show_clock(call: Call) -> Response:
 
 async def confirm_clock(call: Call) -> Response:
     """Believe the clock of the machine; where it is in no doubt any more, nothing is to be done."""
-    await timekeeping.confirm(call.runtime, call.signed.organisation, call.caller)
+    await clock_watch.confirm(call.runtime, call.signed.organisation, call.caller)
     return call.go("/server/clock", "clock")
 
 
@@ -61,7 +61,9 @@ async def show_mail(call: Call) -> Response:
 async def send_mail(call: Call) -> Response:
     user = call.signed.user
     call.tries.count("test mail", user.id, call.origin.ip)
-    found = await checks.send_mail(call.runtime, call.signed.organisation, Mailbox(user.email, user.name))
+    found = await setup_checks.send_mail(
+        call.runtime, call.signed.organisation, Mailbox(user.email, user.name)
+    )
     return shown(call, "server_mail", mail=call.runtime.config.mail, found=found)
 
 
@@ -71,11 +73,11 @@ async def show_seal(call: Call) -> Response:
 
 async def try_seal(call: Call) -> Response:
     call.tries.count("test seal", call.signed.user.id, call.origin.ip)
-    found = await checks.try_seal(call.runtime, call.signed.organisation)
+    found = await setup_checks.try_seal(call.runtime, call.signed.organisation)
     return await seal_step(call, found)
 
 
-async def seal_step(call: Call, found: checks.Found | None) -> Response:
+async def seal_step(call: Call, found: setup_checks.Found | None) -> Response:
     told = [notice.sentence for notice in call.runtime.keyring.authority.notices]
-    state = checks.seal_state(call.runtime)
+    state = setup_checks.seal_state(call.runtime)
     return shown(call, "server_seal", seal=state, found=found, notices=told, hand=await hand(call))

@@ -2,13 +2,13 @@
 
 from starlette.responses import Response
 
-from esign.actions.base import device
+from esign.actions.base import browser_name
 from esign.actions.people import sessions, users
 from esign.core.errors import Problem
 from esign.web.office.frame.call import Call
-from esign.web.office.frame.door import confirm
+from esign.web.office.frame.dispatch import confirm
 from esign.web.office.frame.forms import EMPTY, Wrong, checked
-from esign.web.office.sign_in.arrivals import Named, chosen
+from esign.web.office.sign_in.emailed_links import Named, chosen
 
 SHOWN = 50  # browsers besides this one; whoever has more signs all of them out
 
@@ -19,7 +19,7 @@ async def show(call: Call) -> Response:
     browsers = [
         {
             "id": one.id,
-            "name": device.in_words(one.user_agent) or "Unknown browser",
+            "name": browser_name.in_words(one.user_agent) or "Unknown browser",
             "ip": one.ip,
             "since": one.created_at,
             "seen": one.seen_at,

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from esign.actions.base import audit_log
-from esign.actions.base.device import in_words
+from esign.actions.base.browser_name import in_words
 from esign.core.document.audit import Entry
 from esign.core.people.admin_audit import ACTS
 from esign.store.people import members

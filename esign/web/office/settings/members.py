@@ -11,7 +11,7 @@ from esign.core.people.user import LASTS, Errand, User
 from esign.store.people import users
 from esign.store.people.members import get_own
 from esign.web.api.members import InviteMember
-from esign.web.office.frame import once, paging
+from esign.web.office.frame import paging, resubmit
 from esign.web.office.frame.call import Call
 from esign.web.office.frame.forms import Wrong, checked
 
@@ -72,13 +72,13 @@ async def invite(call: Call) -> Response:
     given = checked(InviteMember, call.form)
     about, role = given.model_dump(mode="json"), MemberRole(given.role)
 
-    async def create(keep: once.Keep) -> Member:
+    async def create(keep: resubmit.Keep) -> Member:
         return await members.invite(
             call.runtime, call.owner, given.email, given.name, role, keep, caller=call.caller
         )
 
     try:
-        await once.make(call, once.name_for(call), HERE, about, create)
+        await resubmit.make(call, resubmit.name_for(call), HERE, about, create)
     except Problem as problem:
         if problem.code != "member_exists":
             raise

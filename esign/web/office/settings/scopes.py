@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 
 WORDS: Mapping[Scope, str] = {
     Scope.DOCUMENTS_READ: "See documents, files and events",

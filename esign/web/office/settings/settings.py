@@ -21,7 +21,7 @@ from esign.web.api.settings import ChangeSettings, changes_of, present
 from esign.web.http.validation import check
 from esign.web.office.frame.call import Call
 from esign.web.office.frame.forms import EMPTY, Wrong, number
-from esign.web.office.sign_in.arrivals import zones
+from esign.web.office.sign_in.emailed_links import zones
 from esign.web.signing.page import brand, logo_of
 
 ORGANISATION, DEFAULTS = "/settings/organisation", "/settings/defaults"

@@ -5,20 +5,20 @@ from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
-from esign.actions.people import accounts, keys
+from esign.actions.people import accounts, api_keys
 from esign.actions.people.accounts import Wish
 from esign.core.actor import Actor, Mode
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.core.people.account import may_use_api
-from esign.core.people.apikey import LIVE_ONLY, ApiKey, Scope, compose
+from esign.core.people.api_key import LIVE_ONLY, ApiKey, Scope, compose
 from esign.core.people.caller import Caller
 from esign.system.entropy import key_secret_of
 from esign.web.api.api_keys import RenameKey
-from esign.web.office.frame import dates, once, paging
+from esign.web.office.frame import dates, paging, resubmit
 from esign.web.office.frame.call import Call
+from esign.web.office.frame.current_organisation import MODES
 from esign.web.office.frame.forms import EMPTY, Wrong, checked
-from esign.web.office.frame.place import MODES
 from esign.web.office.settings import scopes
 
 HERE = "/settings/tokens"
@@ -41,14 +41,14 @@ class Row:
 
 async def show(call: Call) -> Response:
     filters = f"tokens:{call.owner}"
-    found, more = await keys.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
+    found, more = await api_keys.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
     organisation = call.signed.organisation
     return call.page(
         "tokens",
         rows=[row(key, call.runtime.clock.now()) for key in found],
         more=paging.link_to(call, more, filters),
         first=paging.AFTER not in call.request.query_params,
-        active=await keys.count_active(call.runtime, organisation),
+        active=await api_keys.count_active(call.runtime, organisation),
         most=call.runtime.config.limits.api_keys,
         unused_end=call.runtime.config.keys.revoke_unused,
         planned=may_use_api(accounts.plan_of(organisation, call.runtime.config)),
@@ -96,23 +96,23 @@ async def create(call: Call) -> Response:
 
     It follows from the mode too: what is handed out of a test token must say nothing of a live one.
     """
-    wish, member, name = wished(call), call.signed.member, once.name_for(call)
+    wish, member, name = wished(call), call.signed.member, resubmit.name_for(call)
     by = Caller(Actor("member", member.id, member.name, member.email), call.origin)
     secret = key_secret_of(call.runtime.vault.mac(PURPOSE, f"{member.id} {wish.mode} {name}".encode()))
     about = {"name": wish.name, "mode": wish.mode.value, "scopes": sorted(wish.scopes)}
 
-    async def create(keep: once.Keep) -> ApiKey:
-        key, _ = await keys.create(call.runtime, call.signed.organisation, wish, by, secret, keep)
+    async def create(keep: resubmit.Keep) -> ApiKey:
+        key, _ = await api_keys.create(call.runtime, call.signed.organisation, wish, by, secret, keep)
         return key
 
     try:
-        made = await once.make(call, hashlib.sha256(name.encode()).hexdigest(), HERE, about, create)
+        made = await resubmit.make(call, hashlib.sha256(name.encode()).hexdigest(), HERE, about, create)
     except Problem as problem:
         if problem.code != "limit_reached":
             raise
         raise Wrong({"": problem.message}) from None
     owner = replace(call.owner, mode=wish.mode)
-    key = await keys.get(call.runtime, owner, made)
+    key = await api_keys.get(call.runtime, owner, made)
     return call.page("token_made", key=key, text=compose(wish.mode, secret))
 
 
@@ -176,12 +176,12 @@ def end_of_day(call: Call, now: Instant, latest: Instant | None) -> Instant:
 
 
 async def show_name(call: Call) -> Response:
-    key = await keys.get(call.runtime, call.owner, call.path["id"])
+    key = await api_keys.get(call.runtime, call.owner, call.path["id"])
     return call.page("token_name", key=key)
 
 
 async def rename(call: Call) -> Response:
-    await keys.rename(
+    await api_keys.rename(
         call.runtime, call.owner, call.path["id"], checked(RenameKey, call.form).name, caller=call.caller
     )
     return call.go(HERE, "token-named")
@@ -189,10 +189,10 @@ async def rename(call: Call) -> Response:
 
 async def ask(call: Call) -> Response:
     """The question before a token is revoked."""
-    key = await keys.get(call.runtime, call.owner, call.path["id"])
+    key = await api_keys.get(call.runtime, call.owner, call.path["id"])
     return call.page("token_revoke", key=key)
 
 
 async def revoke(call: Call) -> Response:
-    await keys.revoke(call.runtime, call.owner, call.path["id"], caller=call.caller)
+    await api_keys.revoke(call.runtime, call.owner, call.path["id"], caller=call.caller)
     return call.go(HERE, "token-revoked")

@@ -7,13 +7,13 @@ from starlette.responses import Response
 from esign.core.document.template import Template
 from esign.core.errors import Problem
 from esign.system.entropy import new_id
-from esign.web.office.draft import sheet as sheets
+from esign.web.office.draft import draft_form as sheets
+from esign.web.office.draft.draft_form import Sheet
 from esign.web.office.draft.edit import FIELDS, MOST, ROLES, UNPROCESSABLE, acted, asked, conflict
 from esign.web.office.draft.saving import save
-from esign.web.office.draft.sheet import Sheet
 from esign.web.office.frame.call import Call
 from esign.web.office.template.page import find, home
-from esign.web.office.template.sheet import SHAPE, TEMPLATES, keyed, of_template
+from esign.web.office.template.template_form import SHAPE, TEMPLATES, keyed, of_template
 
 LABELS = FIELDS | {"title": "Name of the template", "key": "Key", "row": "Role"}
 

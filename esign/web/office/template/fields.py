@@ -6,12 +6,12 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 from starlette.responses import Response
 
-from esign.actions.document import finding, templates
+from esign.actions.document import detect_fields, templates
 from esign.core.document.template import Template
 from esign.web.api.document_requests import MOST_RECIPIENTS, few_fields
 from esign.web.http import strict_json
 from esign.web.http.validation import check
-from esign.web.office.draft.fields import FieldsOf, afresh, filled, offered, revision_of, shown, told
+from esign.web.office.draft.field_editor import FieldsOf, afresh, filled, offered, revision_of, shown, told
 from esign.web.office.frame.call import Call
 from esign.web.office.template.page import find, home
 from esign.web.rest.schema import Schema
@@ -51,4 +51,4 @@ async def save(call: Call) -> Response:
 
 async def found(call: Call) -> Response:
     """What the file asks to be filled in by itself, as fields that could be placed."""
-    return offered(await finding.find_template_fields(call.runtime, await find(call)))
+    return offered(await detect_fields.find_template_fields(call.runtime, await find(call)))

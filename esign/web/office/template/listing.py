@@ -6,7 +6,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from esign.actions.document import templates
-from esign.core.document.listing import Listing
+from esign.core.document.document_filters import Listing
 from esign.core.document.template import Template
 from esign.core.errors import Problem
 from esign.core.instant import Instant

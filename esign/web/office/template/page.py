@@ -5,10 +5,10 @@ from typing import Any
 
 from starlette.responses import Response
 
-from esign.actions.document import reading, templates
+from esign.actions.document import page_views, templates
 from esign.core.document.template import Template, TemplateRole
 from esign.web.office.draft.edit import ROLES
-from esign.web.office.draft.fields import asked, picture
+from esign.web.office.draft.field_editor import asked, picture
 from esign.web.office.draft.preflight import changes
 from esign.web.office.editor import editor
 from esign.web.office.frame.call import Call
@@ -50,7 +50,7 @@ async def sheet(call: Call) -> Response:
     """The picture of a page; what follows the question mark is its hash, and how fine it shall be."""
     template = await find(call)
     number, size = asked(call, template.page_count)
-    return picture(await reading.template_picture(call.runtime, template, number, size))
+    return picture(await page_views.template_picture(call.runtime, template, number, size))
 
 
 async def ask_delete(call: Call) -> Response:

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from esign.actions.verification.verifying import Finding, Match
+from esign.actions.verification.verify_file import Finding, Match
 from esign.core.actor import Mode
-from esign.store.document.records import Record
+from esign.store.document.public_records import Record
 from esign.web.office.verify.seals import Check
 from esign.web.office.verify.texts import moment
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from starlette.responses import Response
 
-from esign.actions.verification import verifying
-from esign.actions.verification.verifying import Finding
+from esign.actions.verification import verify_file
+from esign.actions.verification.verify_file import Finding
 from esign.core.errors import Problem
 from esign.core.network import network_of
 from esign.pdf.inspection import NOT_CHECKED
-from esign.store.document import records
+from esign.store.document import public_records
 from esign.web.http.multipart import SentFile
 from esign.web.office.frame.call import Call
 from esign.web.office.frame.forms import Wrong
@@ -32,7 +32,7 @@ async def show(call: Call) -> Response:
     """Asks for a file; under an id also what is known of that document."""
     asked = call.path.get("id") or call.form.get("document", "")
     asked = asked[:ID_LENGTH]
-    record = await records.find(call.runtime.db, asked) if asked else None
+    record = await public_records.find(call.runtime.db, asked) if asked else None
     about = identity.asked_for(record) if asked else None
     limits = call.runtime.config.limits
     return call.page("verify", asked=printable(asked), about=about, limits=limits)
@@ -45,7 +45,7 @@ async def check(call: Call) -> Response:
     [file] = call.files
     asked = call.form.get("document", "")[:ID_LENGTH]
     try:
-        finding = await verifying.verify_for_anybody(
+        finding = await verify_file.verify_for_anybody(
             call.runtime,
             file.content,
             asked or None,

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from esign.core.credential import TEST_MARK
 from esign.core.instant import Instant, parse
-from esign.pdf.verification import (
+from esign.core.seal_credential import TEST_MARK
+from esign.pdf.report import (
     ADDED,
     AGAINST,
     CHANGED,

@@ -1,7 +1,7 @@
 """Text of others, fit to be shown; times and sizes as this page writes them."""
 
 from esign.core.instant import Instant
-from esign.web.office.frame.words import Times
+from esign.web.office.frame.flash_messages import Times
 
 LONGEST = 240
 MIB = 2**20

@@ -6,7 +6,7 @@ from typing import Literal
 
 from esign.core.actor import Mode
 from esign.core.instant import parse
-from esign.pdf.verification import (
+from esign.pdf.report import (
     ADDED,
     CHANGED,
     EXPIRED,
@@ -22,7 +22,7 @@ from esign.pdf.verification import (
     Verification,
     is_unchanged,
 )
-from esign.store.document.records import Record
+from esign.store.document.public_records import Record
 from esign.web.office.verify.seals import Seal, added
 from esign.web.office.verify.texts import moment
 

@@ -11,8 +11,8 @@ from esign.actions.webhook.deliveries import Log
 from esign.core.errors import Problem
 from esign.core.instant import DAY, Instant
 from esign.core.webhook.delivery import DELAYS, DeliveryStatus
-from esign.core.webhook.signature import USER_AGENT
 from esign.core.webhook.webhook import Webhook
+from esign.core.webhook.webhook_signature import USER_AGENT
 from esign.web.api.deliveries import present_attempt
 from esign.web.office.frame import dates, paging
 from esign.web.office.frame.call import Call

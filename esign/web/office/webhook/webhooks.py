@@ -14,10 +14,10 @@ from esign.core.webhook import delivery as rules
 from esign.core.webhook.webhook import Webhook
 from esign.web.api.webhooks import ChangeWebhook, CreateWebhook
 from esign.web.http.validation import check
-from esign.web.office.frame import once, paging, seen
+from esign.web.office.frame import edit_conflict, paging, resubmit
 from esign.web.office.frame.call import Call
 from esign.web.office.frame.forms import EMPTY, Wrong
-from esign.web.office.webhook import events
+from esign.web.office.webhook import event_choices as events
 
 HERE = "/settings/webhooks"
 PER_PAGE = 50
@@ -95,7 +95,7 @@ async def create(call: Call) -> Response:
     """The secret is on this answer alone."""
     given = checked(CreateWebhook, call)
 
-    async def create(keep: once.Keep) -> Webhook:
+    async def create(keep: resubmit.Keep) -> Webhook:
         hook, _ = await webhooks.create(
             call.runtime,
             call.owner,
@@ -108,7 +108,7 @@ async def create(call: Call) -> Response:
         return hook
 
     try:
-        made = await once.make(call, once.name_for(call), HERE, given.model_dump(mode="json"), create)
+        made = await resubmit.make(call, resubmit.name_for(call), HERE, given.model_dump(mode="json"), create)
     except Problem as problem:
         raise told(problem) from None
     hook = await webhooks.get(call.runtime, call.owner, made)
@@ -142,7 +142,7 @@ def merged(call: Call, hook: Webhook) -> dict[str, str]:
     stored = {"url": hook.url, "description": hook.description or "", "names": " ".join(sorted(hook.events))}
     call.form["names"] = " ".join(sorted(ticked(call)))
     try:
-        return seen.typed(call, stored, stored | {"names": events.in_words(hook.events)})
+        return edit_conflict.typed(call, stored, stored | {"names": events.in_words(hook.events)})
     except Wrong:
         if "names" not in call.form:  # not this form's to change: it shows what is stored now
             chosen = next((name for name, (*_, all) in events.PRESETS.items() if all == hook.events), "")
@@ -209,11 +209,13 @@ async def rotate(call: Call) -> Response:
     if given not in map(str, {*GRACES, call.runtime.config.limits.rotation_hours}):
         raise Wrong({"grace": "Choose one of these."})
 
-    async def create(keep: once.Keep) -> Rotated:
+    async def create(keep: resubmit.Keep) -> Rotated:
         return await webhooks.rotate(call.runtime, call.owner, hook.id, int(given), keep, caller=call.caller)
 
     try:
-        await once.make(call, once.name_for(call, hook.id), f"{HERE}/secret", {"grace": given}, create)
+        await resubmit.make(
+            call, resubmit.name_for(call, hook.id), f"{HERE}/secret", {"grace": given}, create
+        )
     except Problem as problem:
         if problem.code != "rotation_in_progress":
             raise

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from esign.core.people.apikey import LIVE_ONLY
+from esign.core.people.api_key import LIVE_ONLY
 from esign.core.people.user import Act
 from esign.web.rest.endpoint import Endpoint, Route
 from esign.web.rest.openapi.answers import ALL_HEADERS, ERRORS, STRING, failures, success

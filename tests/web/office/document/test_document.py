@@ -15,7 +15,7 @@ import esign
 from esign.actions.document.documents import check_ready
 from esign.core.actor import Mode
 from esign.core.document.document import Status
-from esign.core.document.state import renewing
+from esign.core.document.state import renew_link
 from esign.core.errors import Problem
 from esign.core.instant import DAY, to_datetime
 from esign.core.people.member import MemberRole
@@ -149,7 +149,7 @@ async def test_hostile_text_stays_text(office: Office) -> None:
 
 def event_types() -> set[str]:
     """The name of every event that the program makes."""
-    found = {renewing.ASKED}
+    found = {renew_link.ASKED}
     for file in Path(esign.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             text = node.value if isinstance(node, ast.Constant) else None

@@ -5,8 +5,8 @@ import pytest
 from esign.core.instant import parse
 from esign.web.office.document.awaiting import cause, listed
 from esign.web.office.document.terms import end_of, pairs
+from esign.web.office.frame.flash_messages import Times, counted, size
 from esign.web.office.frame.forms import Wrong
-from esign.web.office.frame.words import Times, counted, size
 
 NOON = parse("2026-11-22T12:00:00Z")
 

@@ -15,7 +15,7 @@ import aiohttp
 import pikepdf
 import pytest
 
-from esign.actions.document import packing
+from esign.actions.document import zip_files
 from esign.core.actor import Mode, Owner
 from esign.core.people.member import MemberRole
 from esign.store.document import blobs
@@ -292,7 +292,7 @@ async def test_too_much_at_once_is_refused_before_anything_is_sent(
 ) -> None:
     ada = await office.signed_in("Ada")
     one, two = [await office.site.api.create() for _ in range(2)]
-    monkeypatch.setattr(packing, "MOST_BYTES", 2 * len(a_pdf()) - 1)
+    monkeypatch.setattr(zip_files, "MOST_BYTES", 2 * len(a_pdf()) - 1)
     page = await asked(ada, "download", one, two)
     assert "Please choose fewer" in page.said and "Download ZIP" not in page.said
     assert (await taken(ada, one, two))[0] == 400
@@ -302,7 +302,7 @@ async def test_an_archive_holds_a_piece_of_a_file_at_a_time(office: Office) -> N
     runtime, [document] = office.runtime, [await office.site.api.create()]
     first = await accounts.first_organisation(runtime.db)
     assert first
-    [found] = await packing.describe(runtime, Owner(first.id, Mode.LIVE), [document])
+    [found] = await zip_files.describe(runtime, Owner(first.id, Mode.LIVE), [document])
     content = os.urandom(3 * 2**20 + 5)
 
     async def store(tx: Transaction) -> str:
@@ -311,7 +311,7 @@ async def test_an_archive_holds_a_piece_of_a_file_at_a_time(office: Office) -> N
     large = replace(found, sha256=await runtime.db.write(store), size=len(content), name="größer.pdf")
     by = found.document.created_by
     origin = found.document.recipients[0].origin
-    pieces = [one async for one in packing.pack(runtime, [large, found], "UTC", by, origin)]
+    pieces = [one async for one in zip_files.pack(runtime, [large, found], "UTC", by, origin)]
     assert max(map(len, pieces)) <= 2**20
     with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as archive:
         assert archive.testzip() is None and archive.namelist() == ["größer.pdf", "agreement.pdf"]
@@ -328,7 +328,7 @@ async def test_somebody_has_two_archives_under_way_and_no_more(
         await gate.wait()
         yield b"."
 
-    monkeypatch.setattr(packing, "pack", slow)
+    monkeypatch.setattr(zip_files, "pack", slow)
     ada, bo = await office.signed_in("Ada"), await office.signed_in("Bo")
     ids = [await office.site.api.create() for _ in range(2)]
 
@@ -357,7 +357,7 @@ async def test_what_is_deleted_while_the_archive_is_made_is_named_in_it(office: 
     first = await accounts.first_organisation(runtime.db)
     assert first
     owner = Owner(first.id, Mode.LIVE)
-    found = await packing.describe(runtime, owner, [*ids, "doc_gone"])
+    found = await zip_files.describe(runtime, owner, [*ids, "doc_gone"])
     assert len(found) == 3
     await office.site.api.ok("DELETE", f"/documents/{ids[1]}")
     damaged = found[2].sha256
@@ -366,12 +366,14 @@ async def test_what_is_deleted_while_the_archive_is_made_is_named_in_it(office: 
         await tx.run("DELETE FROM blob_chunk WHERE sha256 = :sha256", sha256=damaged)
 
     other = await office.site.api.create(file=pdf_text(2), fileName="2b.pdf")
-    found += await packing.describe(runtime, owner, [other])
+    found += await zip_files.describe(runtime, owner, [other])
     await runtime.db.write(damage)
     actor = found[0].document.created_by
     pieces = [
         piece
-        async for piece in packing.pack(runtime, found, "UTC", actor, found[0].document.recipients[0].origin)
+        async for piece in zip_files.pack(
+            runtime, found, "UTC", actor, found[0].document.recipients[0].origin
+        )
     ]
     with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as archive:
         assert archive.testzip() is None

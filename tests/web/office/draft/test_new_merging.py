@@ -2,8 +2,8 @@
 
 import pytest
 
-from esign.web.office.draft.merging import MINE, THEIRS, Conflict, chosen, merge
-from esign.web.office.draft.sheet import DRAFT, Sheet, Texts, load, moved
+from esign.web.office.draft.draft_form import DRAFT, Sheet, Texts, load, moved
+from esign.web.office.draft.merge_edits import MINE, THEIRS, Conflict, chosen, merge
 
 ADA = dict.fromkeys(DRAFT.entry, "") | {"order": "1", "name": "Ada", "email": "ada@example.test"}
 BO = dict.fromkeys(DRAFT.entry, "") | {"order": "2", "name": "Bo", "email": "bo@example.test"}

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from esign.actions.mail import outbox
-from esign.actions.mail.copies import HIDDEN
+from esign.actions.mail import embedded_outbox
+from esign.actions.mail.mail_archive import HIDDEN
 from esign.core.actor import Mode
 from esign.core.people.member import MemberRole
 from esign.jobs import worker
@@ -107,7 +107,7 @@ async def test_no_mail_shows_what_would_let_anybody_act_as_its_reader(office: Of
 
 
 async def letter_of(office: Office, mail_id: str) -> str:
-    message = await outbox.read(office.runtime.db, office.runtime.vault, mail_id)
+    message = await embedded_outbox.read(office.runtime.db, office.runtime.vault, mail_id)
     assert message
     return part(message, "plain")
 

@@ -12,7 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
-from esign.actions.verification import verifying
+from esign.actions.verification import verify_file
 from esign.core.actor import Mode
 from esign.core.people.member import MemberRole
 from esign.core.people.user import FRESH
@@ -96,9 +96,9 @@ async def test_an_uploaded_certificate_seals_from_then_on_and_the_one_made_here_
     facts = {**order.certificate, "document": {**order.certificate["document"], "id": document_id}}
     somebody = a_seal(MIDDLE, name="Somebody Else").credential
     foreign = (await asyncio.to_thread(seal, replace(order, certificate=facts), somebody)).sealed
-    finding = await verifying.verify_for_anybody(office.runtime, foreign)
+    finding = await verify_file.verify_for_anybody(office.runtime, foreign)
     assert (finding.verification["result"], finding.verification["issuedHere"]) == ("valid", False)
-    assert finding.match is verifying.Match.NOTHING, "it names a document of ours, and is not by us"
+    assert finding.match is verify_file.Match.NOTHING, "it names a document of ours, and is not by us"
 
     kept = folder(office) / "uploaded-seal.pem"
     assert kept.stat().st_mode & 0o777 == 0o600 and b"BEGIN PRIVATE KEY" in kept.read_bytes()

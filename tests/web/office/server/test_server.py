@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from esign.actions.server import checks
+from esign.actions.server import setup_checks
 from esign.core.actor import Mode
 from esign.core.instant import DAY, rfc3339
 from esign.core.people.member import MemberRole
@@ -98,8 +98,8 @@ async def test_a_seal_that_does_not_hold_is_told_with_its_reason(office: Office)
 
 async def test_the_practice_page_is_a_whole_pdf(office: Office) -> None:
     found = await accounts.first_organisation(office.runtime.db)
-    assert found and (await checks.try_seal(office.runtime, found)).fine
-    assert base64.b64encode(checks.a_page("x"))[:8] == b"JVBERi0x"
+    assert found and (await setup_checks.try_seal(office.runtime, found)).fine
+    assert base64.b64encode(setup_checks.a_page("x"))[:8] == b"JVBERi0x"
 
 
 # ---------- the clock ----------

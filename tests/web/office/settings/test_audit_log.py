@@ -5,8 +5,8 @@ from typing import Any
 import pyotp
 import pytest
 
-from esign.actions.people import factors, joining, users
-from esign.actions.verification.auditing import recompute
+from esign.actions.people import invitations, second_factor, users
+from esign.actions.verification.verify_trails import recompute
 from esign.core.actor import Origin
 from esign.core.people.member import MemberRole
 from esign.core.people.user import Errand
@@ -126,9 +126,9 @@ async def test_failures_are_entered_in_bounded_number(office: Office) -> None:
 
 async def test_a_wrong_code_and_a_wrong_confirmation_are_entered(office: Office) -> None:
     user = await office.user("Ada")
-    secret = factors.new_secret()
+    secret = second_factor.new_secret()
     code = pyotp.TOTP(secret).at(office.clock.now() // 1000)
-    assert await factors.enable(office.runtime, user, secret, code, keep="", origin=Origin("192.0.2.1"))
+    assert await second_factor.enable(office.runtime, user, secret, code, keep="", origin=Origin("192.0.2.1"))
     office.clock.advance(seconds=30)
     ada = office.visitor()
     await ada.sign_in("ada@example.test")
@@ -164,12 +164,12 @@ async def test_a_changed_password_and_factor_are_entered_and_told_by_mail(office
     ada = await office.signed_in("Ada")
     await ada.post("/account/password", current=PASSWORD, password=NEW)
     user = await office.user_of("ada@example.test")
-    secret, where = factors.new_secret(), Origin("192.0.2.9")
+    secret, where = second_factor.new_secret(), Origin("192.0.2.9")
     code = pyotp.TOTP(secret).at(office.clock.now() // 1000)
-    assert await factors.enable(office.runtime, user, secret, code, keep="", origin=where)
+    assert await second_factor.enable(office.runtime, user, secret, code, keep="", origin=where)
     user = await office.user_of("ada@example.test")
-    await factors.renew_recovery(office.runtime, user, origin=where)
-    await factors.disable(office.runtime, user, keep="", origin=where)
+    await second_factor.renew_recovery(office.runtime, user, origin=where)
+    await second_factor.disable(office.runtime, user, keep="", origin=where)
     assert (await types(office))[:4] == [
         "member.factor_disabled",
         "member.recovery_codes_renewed",
@@ -186,13 +186,13 @@ async def test_a_changed_password_and_factor_are_entered_and_told_by_mail(office
 
 async def test_a_password_chosen_by_a_mailed_link_is_told_as_well(office: Office) -> None:
     user = await office.user("Ada")
-    await joining.forgot(office.runtime, "ada@example.test", Origin("192.0.2.1"))
+    await invitations.forgot(office.runtime, "ada@example.test", Origin("192.0.2.1"))
     asked = (await entries(office))[0]
     assert (asked["type"], asked["actor"]["kind"]) == ("member.password_reset_requested", "anonymous")
     token = await office.runtime.db.write(
-        lambda tx: joining.issue(tx, Errand.RESET, user.id, office.clock.now())
+        lambda tx: invitations.issue(tx, Errand.RESET, user.id, office.clock.now())
     )
-    await joining.choose(office.runtime, token, NEW, Origin("192.0.2.1"))
+    await invitations.choose(office.runtime, token, NEW, Origin("192.0.2.1"))
     assert (await entries(office))[0]["data"]["by"] == "link"
     assert (await subjects(office, "ada@example.test"))[-1] == "Your password was changed"
 

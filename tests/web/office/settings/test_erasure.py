@@ -2,7 +2,7 @@
 
 import pytest
 
-from esign.actions.people import erasing
+from esign.actions.people import erase_person
 from esign.core.people.member import MemberRole
 from esign.core.people.user import FRESH
 from esign.jobs import erase
@@ -74,7 +74,7 @@ async def test_what_stays_is_told_with_the_reason(office: Office) -> None:
 async def test_of_very_many_documents_the_numbers_are_those_of_the_oldest(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(erasing, "MOST", 2)
+    monkeypatch.setattr(erase_person, "MOST", 2)
     for _ in range(3):
         await cancelled(office)
     maren = await office.signed_in("Maren")

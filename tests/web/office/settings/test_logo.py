@@ -8,7 +8,7 @@ import pikepdf
 import pytest
 from PIL import Image
 
-from esign.actions.mail import outbox
+from esign.actions.mail import embedded_outbox
 from esign.core.people.member import MemberRole
 from esign.core.people.user import FRESH
 from tests.logos import a_logo, drawn, file_of
@@ -36,8 +36,8 @@ async def sent(ada: Visitor, *files: bytes) -> str:
 
 async def newest(office: Office) -> EmailMessage:
     await office.site.work("mail")
-    mails = await outbox.list_mails(office.runtime.db, 1000)
-    message = await outbox.read(office.runtime.db, office.runtime.vault, mails[-1].id)
+    mails = await embedded_outbox.list_mails(office.runtime.db, 1000)
+    message = await embedded_outbox.read(office.runtime.db, office.runtime.vault, mails[-1].id)
     assert message is not None
     return message
 

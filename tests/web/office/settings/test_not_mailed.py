@@ -11,7 +11,7 @@ import pytest
 from esign.core.language import LANGUAGES
 from esign.core.people.member import MemberRole
 from esign.demo.journey import free_port
-from esign.store.queue import relay
+from esign.store.queue import mail_breaker
 from tests.mail.server import serving
 from tests.web.office.visitor import PASSWORD, Office, an_office
 
@@ -43,7 +43,7 @@ async def office_where(mail: str, folder: Path) -> AsyncIterator[Office]:
             if mail == "away":
                 await office.site.api.sent()
                 await office.site.work("mail")
-                assert await relay.find_stop(office.site.runtime.db) is not None
+                assert await mail_breaker.find_stop(office.site.runtime.db) is not None
             yield office
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from esign.core.actor import Mode
 from esign.core.instant import DAY, rfc3339, to_datetime
-from esign.core.people.apikey import Scope
+from esign.core.people.api_key import Scope
 from esign.core.people.member import MemberRole
 from esign.core.people.user import FRESH
 from tests.journeys.api import Api

@@ -11,7 +11,7 @@ from esign.core.document.document import Status
 from esign.core.instant import DAY, MINUTE
 from esign.core.people.member import MemberRole
 from esign.web.office.template import listing
-from esign.web.office.template.sheet import key_from
+from esign.web.office.template.template_form import key_from
 from tests.factories import an_organisation, store_organisation
 from tests.journeys.api import a_pdf, a_request
 from tests.pdf.forms import marked

@@ -20,7 +20,7 @@ from esign.pdf.inspection import NOT_CHECKED
 from esign.pdf.seal import cms
 from esign.pdf.seal.seal import sign
 from esign.pdf.worker.queue import WAITING_OF_PARTY
-from esign.pdf.worker.turn import STRANGERS, Kind, Turn
+from esign.pdf.worker.queue_turn import STRANGERS, Kind, Turn
 from esign.web.office.verify.page import NOTHING, REFUSED
 from tests.pdf.others import a_stamper, signed, stamped
 from tests.pdf.proofs import a_list, with_proofs

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from esign.core.instant import parse
-from esign.pdf.verification import (
+from esign.pdf.report import (
     ADDED,
     AGAINST,
     BURDENED,

@@ -13,7 +13,7 @@ from esign.core.instant import HOUR, rfc3339
 from esign.core.people.member import MemberRole
 from esign.core.people.user import FRESH
 from esign.core.webhook.delivery import OFF_AFTER
-from esign.jobs import delivering
+from esign.jobs import deliver_webhooks
 from tests.journeys.receiver import Delivered, Receiver, receiving
 from tests.web.office.visitor import Office, Page, Visitor
 
@@ -54,7 +54,7 @@ def genuine(delivered: Delivered, secret: str) -> bool:
 
 async def deliver(office: Office) -> None:
     """Everything that is due now is attempted."""
-    await delivering.drain(office.runtime)
+    await deliver_webhooks.drain(office.runtime)
 
 
 async def test_a_webhook_is_made_tested_changed_switched_and_deleted(

@@ -1,0 +1,110 @@
+"""Whether what people wrote can be printed, asked while they can still change it: never a box, never a cut text."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from unicodedata import normalize
+
+from esign.actions.base.drawn_fields import drawn_field
+from esign.actions.base.pdf_work import made
+from esign.core.document import printable
+from esign.core.document.document import Document, FieldType, Recipient
+from esign.core.errors import Detail, Problem
+from esign.pdf.drawing import glyphs
+from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.runtime import Runtime
+from esign.store.people import accounts
+
+WRITTEN = (FieldType.TEXT, FieldType.NUMBER)
+
+
+async def problems(runtime: Runtime, document: Document) -> list[Detail]:
+    """What of a draft cannot be printed: characters without a font, and texts too long for their boxes."""
+    organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
+    found = [*printable.texts(document), ("", organisation.name)]
+    missing = await unprintable(runtime, [text for _, text in found], document.organisation_id)
+    long = {id for recipient in document.recipients for id in await too_long(runtime, document, recipient)}
+    return [
+        *(
+            Detail(path, f"No font at hand can print {shown} ({scripts(shown)}) of “{text[:80]}”.", "format")
+            for path, text in found
+            if (shown := undrawn(text, missing))
+        ),
+        *(
+            Detail(f"/recipients/{n}/fields/{m}/value", "The text does not fit into its field.", "length")
+            for n, recipient in enumerate(document.recipients)
+            for m, field in enumerate(recipient.fields)
+            if field.id in long
+        ),
+    ]
+
+
+async def check(runtime: Runtime, texts: Mapping[str, str], organisation_id: str = "") -> None:
+    """Refuse, by its JSON Pointer, a text that the certificate page could not show."""
+    missing = await unprintable(runtime, list(texts.values()), organisation_id)
+    if details := [
+        Detail(path, f"No font at hand can print {shown} ({scripts(shown)}).", "format")
+        for path, text in texts.items()
+        if (shown := undrawn(text, missing))
+    ]:
+        raise Problem("invalid_request", details=details)
+
+
+async def check_answers(runtime: Runtime, document: Document, recipient: Recipient) -> None:
+    """Refuse, at its field, what a signer wrote and no font can draw or its box cannot hold."""
+    texts = list(written_by(recipient))
+    missing = await unprintable(runtime, [text for _, text in texts], document.organisation_id)
+    details = [
+        Detail(f"/answers/{key}", f"We cannot print {shown} here.", "format")
+        for key, text in texts
+        if (shown := undrawn(text, missing))
+    ]
+    if not details:
+        details = [
+            Detail(f"/answers/{key}", "This text is too long for its place; please shorten it.", "length")
+            for key in await too_long(runtime, document, recipient)
+        ]
+    if details:
+        raise Problem("invalid_request", "Some answers need a correction.", details=details)
+
+
+def written_by(recipient: Recipient) -> Iterator[tuple[str, str]]:
+    """(field id, text) of what the recipient wrote; `signature` for the one apart from any field."""
+    for field in recipient.fields:
+        if not field.read_only:
+            for text in printable.of_value(field):
+                yield field.id, text
+    if recipient.ink and recipient.ink.text:
+        yield "signature", recipient.ink.text
+
+
+def undrawn(text: str, missing: set[str]) -> str:
+    """The characters of `text`, as they are set (NFC), that are among the missing ones."""
+    return " ".join(sorted(missing.intersection(normalize("NFC", text)))) if missing else ""
+
+
+def scripts(shown: str) -> str:
+    """Those of what `undrawn` gives."""
+    return ", ".join(dict.fromkeys(glyphs.script(character) for character in shown.split()))
+
+
+async def unprintable(runtime: Runtime, texts: Sequence[str], organisation_id: str) -> set[str]:
+    """The characters no font can draw; the worker, which knows the system's fonts, is asked only in doubt."""
+    if not glyphs.missing(texts):
+        return set()
+    turn = Turn(Kind.ACT, organisation_id)
+    return set(await made(runtime.pdf.missing(texts, font_paths(runtime), turn)))
+
+
+async def too_long(runtime: Runtime, document: Document, recipient: Recipient) -> set[str]:
+    """Ids of the recipient's fields whose text would be cut."""
+    written = [field for field in recipient.fields if field.type in WRITTEN and field.value]
+    if not written:
+        return set()
+    sizes = [(page.width, page.height) for page in document.file.pages]
+    drawn = [drawn_field(field, recipient, {}) for field in written]
+    turn = Turn(Kind.ACT, document.organisation_id)
+    now, fonts = runtime.clock.now(), font_paths(runtime)
+    return set(await made(runtime.pdf.unfit(drawn, sizes, now, fonts, turn)))
+
+
+def font_paths(runtime: Runtime) -> tuple[str, ...]:
+    return tuple(str(path) for path in runtime.config.seal.font_paths)

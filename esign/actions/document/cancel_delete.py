@@ -1,0 +1,91 @@
+"""Cancelling, deleting, and trying a failed seal again."""
+
+from esign.actions.base.transition import Keep, check_revision, transition
+from esign.actions.document.documents import find_own
+from esign.core.actor import NOWHERE, SYSTEM, Actor, Origin, Owner
+from esign.core.document import retention
+from esign.core.document.document import Document
+from esign.core.document.state import cancel_delete
+from esign.core.document.state.outcome import Outcome
+from esign.core.errors import Problem
+from esign.runtime import Runtime
+from esign.store.document import documents
+from esign.store.document.erasure import erase
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts
+
+
+async def cancel(
+    runtime: Runtime,
+    owner: Owner,
+    document_id: str,
+    reason: str | None,
+    notify: bool,
+    actor: Actor,
+    origin: Origin,
+    keep: Keep | None = None,
+) -> Document:
+    """Withdrawn by its sender (D11)."""
+    now = runtime.clock.now()
+
+    def decide(document: Document) -> Outcome:
+        return cancel_delete.cancel(document, reason, notify, actor, origin, now)
+
+    cancelled: Document = await transition(runtime, find_own(owner, document_id), decide, keep)
+    return cancelled
+
+
+async def delete(
+    runtime: Runtime,
+    owner: Owner,
+    document_id: str,
+    actor: Actor,
+    origin: Origin,
+    keep: Keep | None = None,
+    revision: int | None = None,
+) -> Document:
+    """Erased (D3, D12); answers the document as it was."""
+    now = runtime.clock.now()
+    organisation = await accounts.get_organisation(runtime.db, owner.organisation_id)
+
+    def decide(document: Document) -> Outcome:
+        check_revision(document, revision)
+        retention.require_unlocked(document, organisation, runtime.clock.settled())
+        return cancel_delete.delete(document, actor, origin, now)
+
+    gone: Document = await transition(runtime, find_own(owner, document_id), decide, keep, erase)
+    return gone
+
+
+async def delete_over(runtime: Runtime, document_id: str) -> bool:
+    """Erased because its time is over (contract 3.5, 8); False where somebody was faster or it is so no longer."""
+    now, test_days = runtime.clock.now(), runtime.config.test.purge_after_days
+
+    async def write(tx: Transaction) -> bool:
+        try:
+            before = await documents.get(tx, document_id)
+        except Problem:
+            return False
+        organisation = await accounts.get_organisation(tx, before.organisation_id)
+        due_at = retention.goes_at(before, organisation, test_days)
+        if due_at is None or runtime.clock.settled() < due_at:
+            return False
+        await erase(tx, cancel_delete.delete(before, SYSTEM, NOWHERE, now), before, runtime.vault, now)
+        return True
+
+    gone = await runtime.db.write(write)
+    runtime.bell.ring()
+    return gone
+
+
+async def retry_seal(
+    runtime: Runtime, owner: Owner, document_id: str, actor: Actor, origin: Origin, keep: Keep | None = None
+) -> Document:
+    """The failed seal is due now (D8)."""
+    now = runtime.clock.now()
+
+    def decide(document: Document) -> Outcome:
+        return cancel_delete.retry_seal(document, actor, origin, now)
+
+    sealing: Document = await transition(runtime, find_own(owner, document_id), decide, keep)
+    return sealing

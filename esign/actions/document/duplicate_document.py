@@ -1,0 +1,41 @@
+"""A new draft made of a document there is."""
+
+from esign.actions.base import quota
+from esign.actions.base.disk_room import require_room
+from esign.actions.base.transition import Keep
+from esign.actions.document.documents import find_own, get
+from esign.core.actor import Actor, Origin, Owner
+from esign.core.document.document import Document
+from esign.core.document.state import duplicate as duplicating
+from esign.core.document.state import lifecycle
+from esign.runtime import Runtime
+from esign.store.document import outcomes
+from esign.store.engine.database import Transaction
+from esign.system.entropy import new_id
+
+
+async def duplicate(
+    runtime: Runtime,
+    owner: Owner,
+    document_id: str,
+    title: str | None,
+    actor: Actor,
+    origin: Origin,
+    keep: Keep | None = None,
+) -> Document:
+    """A draft with the same file, recipients and fields; the original is only read."""
+    await get(runtime, owner, document_id)  # lets it expire first where its time is over
+    require_room(runtime)
+    await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
+    now, find = runtime.clock.now(), find_own(owner, document_id)
+
+    async def write(tx: Transaction) -> Document:
+        copy = duplicating.duplicate(await find(tx), title, actor, new_id, now)
+        created = await outcomes.add(tx, lifecycle.create(copy, origin, now), runtime.vault, now)
+        if keep is not None:
+            await keep(tx, created)
+        return created
+
+    created = await runtime.db.write(write)
+    runtime.bell.ring()
+    return created

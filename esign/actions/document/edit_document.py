@@ -1,0 +1,228 @@
+"""Changing a document and its recipients."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from esign.actions.base import printable_text
+from esign.actions.base.transition import Keep, Save, check_revision, transition
+from esign.actions.document import upload
+from esign.actions.document.documents import check_placement, find_own, get
+from esign.actions.document.upload import Source
+from esign.core.actor import Actor, Origin, Owner
+from esign.core.document.audit import Entry
+from esign.core.document.document import Document, Recipient, Status
+from esign.core.document.state import edit as editing
+from esign.core.document.state.correct import CORRECTED, correct, is_redirected
+from esign.core.document.state.outcome import Event, Outcome
+from esign.core.errors import Problem
+from esign.core.instant import MINUTE, Instant, Millis
+from esign.core.people.usage import Usage
+from esign.runtime import Runtime
+from esign.store.document import blobs, outcomes
+from esign.store.engine.database import Transaction
+from esign.store.people import usage
+from esign.store.queue import events
+from esign.system.vault import Vault
+
+WHILE: Millis = 15 * MINUTE
+
+Recipients = Callable[[Document], tuple[Recipient, ...]]
+Check = Callable[[Document, Recipient], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who asks for a change of which document, and at which revision, if that matters.
+
+    `steady`: one of many changes while somebody works on a draft; the audit trail tells of them once in a while.
+    """
+
+    owner: Owner
+    document_id: str
+    actor: Actor
+    origin: Origin
+    revision: int | None = None
+    steady: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Members to replace, by their names in the rules; `title` None is the one that follows from the file name.
+
+    `file` is read only when the state lets it be replaced, and then `file_name` is there too.
+    """
+
+    members: Mapping[str, Any]
+    file_name: str | None = None
+    file: Source | None = None
+    recipients: Recipients | None = None
+
+    @property
+    def names(self) -> set[str]:
+        named = {"file": self.file_name, "recipients": self.recipients}
+        return {*self.members, *(name for name, given in named.items() if given is not None)}
+
+
+async def edit(runtime: Runtime, asking: Asking, changes: Changes, keep: Keep | None = None) -> Document:
+    """The changed document (D2); a new file is inspected first, and every field must lie on its pages."""
+    current = await get(runtime, asking.owner, asking.document_id)
+    check_revision(current, asking.revision)
+    editing.check_may_change(current, changes.names)
+    if changes.recipients is not None:
+        changes.recipients(current)  # what is wrong with them is told before the file is read
+    new = None
+    if changes.file is not None and changes.file_name is not None:
+        new = await upload.inspect(runtime, current.organisation_id, changes.file_name, changes.file)
+    now = runtime.clock.now()
+
+    def decide(document: Document) -> Outcome:
+        check_revision(document, asking.revision)
+        editing.check_may_change(document, changes.names)
+        members = dict(changes.members)
+        if changes.file_name is not None:
+            members["file"] = new.file if new else replace(document.file, name=changes.file_name)
+        if members.get("title", "") is None:
+            members["title"] = editing.title_from(changes.file_name or document.file.name)
+        if changes.recipients is not None:
+            members["recipients"] = changes.recipients(document)
+        outcome = editing.edit(document, members, asking.actor, asking.origin, now)
+        check_placement(outcome.document)
+        return outcome
+
+    async def save(
+        tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant
+    ) -> Document:
+        if new is not None:
+            await new.store(tx, now)
+            await blobs.detach(tx, before.id)
+            await blobs.attach(tx, before.id, *new.hashes)
+            await usage.add(tx, outcomes.meter(before, now), Usage(storage_bytes=new.size))
+        if asking.steady:
+            outcome = await told_before(tx, outcome)
+        return await outcomes.save(tx, outcome, before, vault, now)
+
+    found = find_own(asking.owner, asking.document_id)
+    edited: Document = await transition(runtime, found, decide, keep, save)
+    return edited
+
+
+async def told_before(tx: Transaction, outcome: Outcome) -> Outcome:
+    """Without its entry, where the newest one of the trail says the same of the same person a short while ago."""
+    seq, _ = await events.head(tx, outcome.document.id)
+    newest = await events.trail(tx, outcome.document.id, after=seq - 1)
+    return replace(outcome, events=tuple(e for e in outcome.events if not any(same(e, n) for n in newest)))
+
+
+def same(event: Event, entry: Entry) -> bool:
+    who = (event.actor.kind, event.actor.id)
+    return (
+        (event.type, event.data, who) == (entry.type, entry.data, (entry.actor_kind, entry.actor_id))
+        and "fileSha256" not in event.data
+        and event.at < entry.at + WHILE
+    )
+
+
+# ---------- one recipient ----------
+
+
+async def add_recipient(
+    runtime: Runtime, asking: Asking, recipient: Recipient, check: Check, keep: Keep | None = None
+) -> Recipient:
+    """One more on a draft; `limit_reached` when it is full."""
+    limit = runtime.config.limits.recipients
+
+    def everybody(document: Document) -> tuple[Recipient, ...]:
+        if len(document.recipients) >= limit:
+            raise Problem("limit_reached", f"At most {limit} recipients.", current_status=document.status)
+        check(document, recipient)
+        return (*document.recipients, recipient)
+
+    added: Recipient = await change(runtime, asking, everybody, keep, saving(recipient.id))
+    return added
+
+
+async def remove_recipient(
+    runtime: Runtime, asking: Asking, recipient_id: str, keep: Keep | None = None
+) -> str:
+    """Gone from a draft, with their fields."""
+    (await get(runtime, asking.owner, asking.document_id)).recipient(recipient_id)
+
+    def others(document: Document) -> tuple[Recipient, ...]:
+        document.recipient(recipient_id)
+        return tuple(r for r in document.recipients if r.id != recipient_id)
+
+    async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> str:
+        await outcomes.save(tx, outcome, before, vault, now)
+        return recipient_id
+
+    removed: str = await change(runtime, asking, others, keep, save)
+    return removed
+
+
+async def change_recipient(
+    runtime: Runtime,
+    asking: Asking,
+    recipient_id: str,
+    members: Mapping[str, Any],
+    check: Check,
+    keep: Keep | None = None,
+    *,
+    require_send: Callable[[], None],
+) -> Recipient:
+    """Any member on a draft; while the document is out, address and name are corrected.
+
+    `require_send` raises where the caller may not send documents. It is called before a document that is out goes to
+    another address, in the transaction that changes it: the document may have been sent since the caller looked.
+    """
+    now = runtime.clock.now()
+
+    def changed(document: Document) -> tuple[Recipient, ...]:
+        recipient = replace(document.recipient(recipient_id), **members)
+        check(document, recipient)
+        return document.with_recipient(recipient).recipients
+
+    def decide(document: Document) -> Outcome:
+        recipient = document.recipient(recipient_id)
+        check_revision(document, asking.revision)
+        if document.status is Status.SENT and CORRECTED.issuperset(members):
+            email, name = (members.get(member, getattr(recipient, member)) for member in ("email", "name"))
+            if is_redirected(recipient, email):
+                require_send()
+            return correct(document, recipient, email, name, asking.actor, asking.origin, now)
+        editing.check_may_change(document, ("recipients",))
+        return editing.edit(document, {"recipients": changed(document)}, asking.actor, asking.origin, now)
+
+    current = await get(runtime, asking.owner, asking.document_id)
+    decide(current)  # what the state refuses comes before what cannot be printed
+    if current.status is Status.SENT:
+        texts = {f"/{name}": str(members[name]) for name in CORRECTED & members.keys()}
+        await printable_text.check(runtime, texts, current.organisation_id)
+    found = find_own(asking.owner, asking.document_id)
+    result: Recipient = await transition(runtime, found, decide, keep, saving(recipient_id))
+    return result
+
+
+async def change(
+    runtime: Runtime, asking: Asking, recipients: Recipients, keep: Keep | None, save: Save
+) -> Any:
+    """What `save` makes of a draft with other recipients."""
+    now = runtime.clock.now()
+
+    def decide(document: Document) -> Outcome:
+        check_revision(document, asking.revision)
+        editing.check_may_change(document, ("recipients",))
+        return editing.edit(document, {"recipients": recipients(document)}, asking.actor, asking.origin, now)
+
+    return await transition(runtime, find_own(asking.owner, asking.document_id), decide, keep, save)
+
+
+def saving(recipient_id: str) -> Save:
+    """Saves, and answers this recipient as it is then."""
+
+    async def save(
+        tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant
+    ) -> Recipient:
+        return (await outcomes.save(tx, outcome, before, vault, now)).recipient(recipient_id)
+
+    return save

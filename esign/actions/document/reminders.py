@@ -1,0 +1,93 @@
+"""Reminders: those that are due by themselves (contract 1, Reminders) and those a sender asks for."""
+
+from dataclasses import dataclass, replace
+
+from esign.actions.base import quota
+from esign.actions.base.transition import Keep, transition
+from esign.actions.document.documents import find_own, get
+from esign.actions.document.edit_document import Asking
+from esign.core.document.document import Document
+from esign.core.document.state import lifecycle
+from esign.core.document.state.outcome import Outcome
+from esign.core.document.state.remind_now import Nudge, nudge
+from esign.core.errors import Detail, Problem
+from esign.core.instant import DAY, HOUR, Instant
+from esign.runtime import Runtime
+from esign.store.document import documents, outcomes
+from esign.store.engine.database import Transaction
+from esign.store.people import usage
+from esign.system.vault import Vault
+
+
+async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
+    """Remind one recipient, or only clear the date where there is nothing left to remind of.
+
+    With the day's mails used up it waits for an hour.
+    """
+    now, most = runtime.clock.settled(), runtime.config.limits.emails_per_day
+    if runtime.clock.doubt:
+        return
+
+    async def write(tx: Transaction) -> None:
+        before = await documents.get(tx, document_id)
+        if lifecycle.is_past_expiry(before, now):
+            await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
+            return
+        recipient = before.recipient(recipient_id)
+        if recipient.next_reminder_at is None or recipient.next_reminder_at > now:
+            return
+        if await usage.emails(tx, before.organisation_id, now // DAY) >= most:
+            later = replace(recipient, next_reminder_at=now + HOUR)
+            outcome = Outcome(before.with_recipient(later))
+        elif before.status == "sent" and recipient.invited:
+            outcome = lifecycle.remind(before, recipient, now)
+        else:
+            outcome = Outcome(before.with_recipient(replace(recipient, next_reminder_at=None)))
+        await outcomes.save(tx, outcome, before, runtime.vault, now)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+
+
+@dataclass(frozen=True, slots=True)
+class Reminded:
+    """The document, the ids of those who were reminded, and (id, reason) of those who were not."""
+
+    document: Document
+    reminded: tuple[str, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+
+async def remind_by_hand(
+    runtime: Runtime,
+    asking: Asking,
+    wanted: tuple[str, ...] | None,
+    message: str | None,
+    keep: Keep | None = None,
+) -> Reminded:
+    """Remind those of `wanted`, or everybody who may be, with a message of the sender."""
+    now = runtime.clock.now()
+    done: list[Nudge] = []
+
+    def decide(document: Document) -> Outcome:
+        known = {recipient.id for recipient in document.recipients}
+        if unknown := [
+            Detail(f"/recipientIds/{n}", "No recipient of this document has this id.", "reference")
+            for n, id in enumerate(wanted or ())
+            if id not in known
+        ]:
+            raise Problem("invalid_request", details=unknown[:100])
+        done.append(nudge(document, wanted, message, asking.actor, asking.origin, now))
+        return done[-1].outcome
+
+    async def save(
+        tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant
+    ) -> Reminded:
+        document = await outcomes.save(tx, outcome, before, vault, now)
+        return Reminded(document, done[-1].reminded, done[-1].skipped)
+
+    decide(await get(runtime, asking.owner, asking.document_id))
+    await quota.check_mails(runtime, runtime.db, asking.owner.organisation_id)
+    found = find_own(asking.owner, asking.document_id)
+    reminded: Reminded = await transition(runtime, found, decide, keep, save)
+    return reminded

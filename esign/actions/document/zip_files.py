@@ -1,0 +1,98 @@
+"""The files of several documents as one ZIP, made while it is sent: a MiB of them is in memory at a time.
+
+Each is read twice, first for its check sum, which stands before it so that whoever unpacks a stream knows it.
+"""
+
+import asyncio
+import hashlib
+import zlib
+from collections.abc import AsyncIterator, Sequence
+from zoneinfo import ZoneInfo
+
+from esign.actions.base import audit_log
+from esign.actions.base.audit_log import Act
+from esign.actions.document import documents, files
+from esign.actions.document.files import FileOf
+from esign.core.actor import Actor, Origin, Owner
+from esign.core.document.document import Status
+from esign.core.document.filename import distinct, portable
+from esign.core.document.zip_archive import Entry, directory
+from esign.core.errors import Problem
+from esign.core.instant import to_datetime
+from esign.core.people.caller import Caller
+from esign.runtime import Runtime
+from esign.store.document import blobs
+from esign.store.engine.database import Reader, Transaction
+
+MOST_BYTES = 2**30
+NOTE = "Not included.txt"
+LOST = "These files were deleted or damaged while the archive was made:"
+
+
+async def describe(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list[FileOf]:
+    """Of each document the sealed file, or the uploaded one while there is no seal; what is gone is left out."""
+    found = []
+    for id in ids:
+        try:
+            document = await documents.get(runtime, owner, id)
+            variant = "sealed" if document.status is Status.COMPLETED else "original"
+            found.append(await files.file_of(runtime, document, variant))
+        except Problem as problem:
+            if problem.code != "not_found":
+                raise
+    return found
+
+
+async def log_export(runtime: Runtime, owner: Owner, wanted: Sequence[FileOf], caller: Caller) -> None:
+    """Enter in the administrative log that these files are about to leave as one ZIP."""
+    ids = [file.document.id for file in wanted]
+    act = Act("documents.exported", {"documents": ids, "mode": owner.mode.value})
+
+    async def write(tx: Transaction) -> None:
+        now = runtime.clock.now()
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, act)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+
+
+async def pack(
+    runtime: Runtime, wanted: Sequence[FileOf], zone: str, actor: Actor, origin: Origin
+) -> AsyncIterator[bytes]:
+    """The ZIP piece by piece. PDFs are packed already, so they are only stored.
+
+    What was deleted or damaged meanwhile is named in a text at the end: the rest has left by then.
+    """
+    entries, missing, sent = list[Entry](), list[str](), 0
+    names = distinct([NOTE, *(portable(file.name) for file in wanted)])[1:]
+    for file, name in zip(wanted, names, strict=True):
+        try:
+            size, crc = await measured(runtime.db, file.sha256)
+            await files.note(runtime, file, actor, origin)
+        except (Problem, blobs.Missing):
+            missing.append(f"{name}: {file.document.title}\r\n")
+            continue
+        at = to_datetime(file.document.updated_at).astimezone(ZoneInfo(zone))
+        entries.append(entry := Entry(name, at, size, crc, sent))
+        yield entry.head()
+        sent += len(entry.head()) + size
+        async for piece in blobs.pieces(runtime.db, file.sha256):
+            yield piece
+    if missing:
+        text = f"{LOST}\r\n\r\n{''.join(missing)}".encode()
+        entries.append(Entry(NOTE, to_datetime(runtime.clock.now()), len(text), zlib.crc32(text), sent))
+        yield entries[-1].head() + text
+        sent += len(entries[-1].head()) + len(text)
+    yield directory(entries, sent)
+
+
+async def measured(reader: Reader, sha256: str) -> tuple[int, int]:
+    """Size and CRC-32 of a content, its hash checked; raises Missing."""
+    size, crc, found = 0, 0, hashlib.sha256()
+    async for piece in blobs.pieces(reader, sha256):
+        size, crc = size + len(piece), await asyncio.to_thread(zlib.crc32, piece, crc)
+        await asyncio.to_thread(found.update, piece)
+    if found.hexdigest() != sha256:
+        reader.damage.note("blob", sha256, blobs.MISSING)
+        raise blobs.Missing(f"stored content {sha256} is missing or was changed")
+    return size, crc

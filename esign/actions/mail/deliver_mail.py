@@ -1,0 +1,341 @@
+"""Turning a queued letter into a mail: what it says is read when it leaves, so it is never out of date."""
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from email.message import EmailMessage
+from email.utils import parseaddr
+from typing import Any
+from urllib.parse import urlsplit
+
+from esign.actions.base import logo_pictures, stored_codes
+from esign.actions.mail import mail_archive, mail_breaker, notices, test_mail
+from esign.actions.mail.document_letters import Post, write_letter
+from esign.actions.mail.embedded_outbox import KEPT
+from esign.actions.mail.mail_archive import Copy
+from esign.actions.mail.test_mail import About
+from esign.core.actor import Mode, Owner
+from esign.core.document import estimate
+from esign.core.document import mail_delivery as rules
+from esign.core.document.challenge import Method
+from esign.core.document.document import Delivery, Recipient, Status
+from esign.core.document.filename import name_of
+from esign.core.document.signing_link import Reached
+from esign.core.document.state.correct import is_redirected
+from esign.core.instant import HOUR, MINUTE, Instant, Millis, rfc3339
+from esign.core.people.account import Organisation
+from esign.mail.failure import PermanentFailure, RelayFailure, TemporaryFailure
+from esign.mail.message import Attachment, Mailbox, compose
+from esign.mail.pool import share_of
+from esign.mail.sheet import Letter
+from esign.runtime import Runtime
+from esign.store.document import blobs, challenges, documents, outcomes, signing_drafts, signing_links
+from esign.store.engine.database import Reader, Transaction
+from esign.store.people import accounts
+from esign.store.queue import kept_mail, outbox
+from esign.store.queue.mail_breaker import find_stop, hasten_probe
+from esign.store.queue.outbox import Job
+
+log = logging.getLogger("esign.mail")
+
+RETRIES: tuple[Millis, ...] = tuple(n * MINUTE for n in (1, 2, 5, 10, 20, 40))
+GIVE_UP_AFTER = 72 * HOUR
+# Twice as many as there are connections by default: while some talk to the server, others are written.
+AT_ONCE = 16
+LEASE: Millis = 5 * MINUTE  # outlives any attempt
+NOT_MAILED = (KEPT, test_mail.CAPTURED)
+ADDRESS = re.compile(r"\S+@\S+")
+
+
+async def choose_due(runtime: Runtime, now: Instant, room: int) -> list[int]:
+    """The ids of up to `room` mails to try now; while the mail server takes none, one when it is time to ask it."""
+    stop, most = await find_stop(runtime.db), share_of(AT_ONCE)
+    if stop is None:
+        return await outbox.find_due_mails(runtime.db, now, room, now, most)
+    if now < stop.probe_at:
+        return []
+    # The one that has waited longest: after a probe a mail goes to the end, so that each probe is another mail.
+    return await outbox.find_due_mails(runtime.db, now, 1, now - now % outbox.SHARE, most)
+
+
+async def deliver(runtime: Runtime, job: Job) -> None:
+    """One attempt; the Message-ID is the same at every one, so a repeat after a crash can be recognised."""
+    if job.document_id is None:
+        await notify(runtime, job)
+        return
+    post = await read(runtime, job)
+    to = address(post)
+    if (
+        to is None
+        or is_stale(post, runtime.clock.settled())
+        or await is_revoked(runtime.db, post, runtime.clock.settled())
+    ):
+        copy = Copy(post.letter, to.address if to else "")
+        await finish(runtime, job, post, Delivery.NONE, copy=copy)
+        return
+    attached = await attachments(runtime, post)
+
+    def write() -> Letter:
+        base_url, link_days = runtime.config.server.base_url, runtime.config.limits.link_days
+        return write_letter(base_url, post, runtime.clock.now(), bool(attached), link_days)
+
+    owner = Owner(post.organisation.id, post.document.mode)
+    about = About(owner, to.address, post.document.id, post.recipient.id if post.recipient else None)
+    parcel = Parcel(post.letter, post.organisation, to, about, write, opening(post), attached)
+    await attempt(runtime, job, post, parcel)
+
+
+def opening(post: Post) -> tuple[str, ...]:
+    """What in the letter lets anybody act as its reader; nothing does in test mode."""
+    if post.document.mode is Mode.TEST:
+        return ()
+    code = mail_archive.spelt(post.code) if post.code else ()
+    return (*code, post.token) if post.token else code
+
+
+async def notify(runtime: Runtime, job: Job) -> None:
+    """The same for a letter that is about no document."""
+    notice = await notices.read(runtime, job)
+    about = About(Owner(notice.organisation.id, notice.mode), notice.to.address)
+    opening = (notice.link.rpartition("/")[2],) if notice.link else ()
+
+    def write() -> Letter:
+        return notices.write_letter(notice)
+
+    parcel = Parcel(notice.letter, notice.organisation, notice.to, about, write, opening)
+    await attempt(runtime, job, None, parcel)
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """What goes into one mail; `write` is called beside the loop, since it takes a while.
+
+    `opening` is what the copy of it must not hold.
+    """
+
+    letter: str
+    organisation: Organisation
+    to: Mailbox
+    about: About
+    write: Callable[[], Letter]
+    opening: tuple[str, ...]
+    attached: tuple[Attachment, ...] = ()
+
+
+async def attempt(runtime: Runtime, job: Job, post: Post | None, parcel: Parcel) -> None:
+    """Send it, and note on the recipient of a `post` what became of it."""
+    copy = Copy(parcel.letter, parcel.to.address)
+    try:
+        message = await asyncio.to_thread(written, runtime, job, parcel)
+        copy = mail_archive.filled_in(copy, message, parcel.opening)
+        reply = await test_mail.send(runtime, message, parcel.about)
+    except RelayFailure as failure:
+        await wait_for_relay(runtime, job, failure, copy)
+    except TemporaryFailure as failure:
+        await postpone(runtime, job, post, failure, copy)
+    except PermanentFailure as failure:
+        await finish(runtime, job, post, Delivery.FAILED, str(failure), copy=copy)
+    else:
+        delivery = Delivery.KEPT if reply in NOT_MAILED else Delivery.ACCEPTED
+        await finish(runtime, job, post, delivery, copy=copy, reply=reply)
+
+
+def written(runtime: Runtime, job: Job, parcel: Parcel) -> EmailMessage:
+    organisation = parcel.organisation
+    return compose(
+        parcel.write(),
+        sender=sender_of(runtime, organisation),
+        to=parcel.to,
+        message_id=message_id(runtime, job),
+        at=runtime.clock.now(),
+        reply_to=Mailbox(organisation.reply_to) if organisation.reply_to else None,
+        attachments=parcel.attached,
+    )
+
+
+async def read(runtime: Runtime, job: Job) -> Post:
+    assert job.document_id is not None
+    body: dict[str, Any] = json.loads(runtime.vault.decrypt("outbox", job.body, job.key.encode()))
+    document = await documents.get(runtime.db, job.document_id)
+    organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
+    recipient = document.recipient(body["recipient"]) if body["recipient"] else None
+    return Post(
+        document,
+        organisation,
+        body["letter"],
+        recipient,
+        body["token"],
+        body.get("message"),
+        body.get("code"),
+        body.get("until"),
+        document.recipient(body["about"]) if body.get("about") else None,
+        Mailbox(*body["to"]) if body.get("to") else None,
+        await filled(runtime, recipient) if recipient and body["letter"] == "reminder" else 0,
+        await logo_pictures.mailed(runtime.db, organisation),
+    )
+
+
+async def filled(runtime: Runtime, recipient: Recipient) -> int:
+    """How many fields somebody has filled in without having finished."""
+    draft = await signing_drafts.get(runtime.db, recipient.id, runtime.vault)
+    return estimate.filled(recipient, {id: entry.value for id, entry in draft.entries.items()})
+
+
+def address(post: Post) -> Mailbox | None:
+    """Where it goes; a sender without a mailbox gets none."""
+    if post.to is not None:
+        return post.to
+    if post.recipient is not None:
+        return Mailbox(post.recipient.email, post.recipient.name)
+    sender = post.document.created_by
+    to = sender.email or post.organisation.reply_to
+    return Mailbox(to, sender.name if sender.email else post.organisation.name) if to else None
+
+
+def is_stale(post: Post, now: Instant) -> bool:
+    """An invitation or reminder whose recipient need not act, or read, any more; a code that has ended.
+
+    Also the farewell to an address that the document goes to again. One that has another part in the document is told:
+    otherwise whoever signs could be replaced in silence by making them a copy's recipient first.
+    """
+    if post.until is not None and now >= post.until:
+        return True
+    if post.to is not None:
+        return post.about is not None and not is_redirected(post.about, post.to.address)
+    if post.letter not in ("invitation", "reminder"):
+        return False
+    assert post.recipient is not None
+    return post.document.status is not Status.SENT or not post.recipient.active
+
+
+async def is_revoked(reader: Reader, post: Post, now: Instant) -> bool:
+    """Whether its link has ended since it was queued: it was meant for another address."""
+    return post.token is not None and await signing_links.find(reader, post.token, now) is None
+
+
+def message_id(runtime: Runtime, job: Job) -> str:
+    """`local@host`, made of the job's own key."""
+    host = urlsplit(runtime.config.server.base_url).hostname or "localhost"
+    return f"eml.{re.sub(r'[^A-Za-z0-9_.-]', '.', job.key)}@{host.replace(':', '.')}"
+
+
+def sender_of(runtime: Runtime, organisation: Organisation) -> Mailbox:
+    """The organisation writes, from the configured mailbox."""
+    configured = runtime.config.mail.sender
+    address = parseaddr(configured)[1] if configured else "esign@localhost.localdomain"
+    return Mailbox(address, organisation.name)
+
+
+async def attachments(runtime: Runtime, post: Post) -> tuple[Attachment, ...]:
+    """The sealed file, where it is small enough to be mailed, and no code stands before it that mails do not hold."""
+    seal, most = post.document.seal, runtime.config.limits.attachment_mib * 2**20
+    if post.letter != "completed" or seal is None or seal.size > most:
+        return ()
+    if post.recipient is not None and post.recipient.authentication == Method.ACCESS_CODE:
+        return ()
+    content = await blobs.get(runtime.db, seal.sha256)
+    return (Attachment(name_of(post.document, "sealed"), content),)
+
+
+def masked(reason: str | None) -> str:
+    """The mail server's words without anybody's address, for the log."""
+    return ADDRESS.sub("<address>", reason or "refused")
+
+
+async def finish(
+    runtime: Runtime,
+    job: Job,
+    post: Post | None,
+    delivery: Delivery,
+    reason: str | None = None,
+    *,
+    copy: Copy,
+    reply: str | None = None,
+) -> None:
+    """Note on the recipient what became of it; a mail that was never due changes nothing.
+
+    Of one whose document was deleted while it left, nothing stays, nor does the mail where it was kept.
+    """
+    now, words = runtime.clock.now(), mail_archive.seal(runtime.vault, job.key, copy)
+    if delivery is Delivery.FAILED:
+        log.warning("mail %s is given up: %s", job.key, masked(reason))
+
+    async def write(tx: Transaction) -> None:
+        if not await outbox.is_there(tx, job):
+            await kept_mail.forget(tx, message_id(runtime, job))
+            return
+        if post is not None and delivery is not Delivery.NONE:
+            await note(runtime, tx, post, delivery, reason, now)
+            await note_reached(runtime, tx, post, delivery)
+        await outbox.finish(tx, job, now, reason, words=words, reply=reply)
+        if delivery is Delivery.ACCEPTED:
+            await mail_breaker.note_success(tx, job, now)
+        else:
+            await hasten_probe(
+                tx, now, job.organisation_id
+            )  # this mail has told nothing about the mail server
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+
+
+async def note(
+    runtime: Runtime, tx: Transaction, post: Post, delivery: Delivery, reason: str | None, now: Instant
+) -> None:
+    """On the recipient, unless the letter was meant for another address than they have by now."""
+    if post.recipient is None or await is_revoked(tx, post, now):
+        return
+    before = await documents.get(tx, post.document.id)
+    recipient = before.recipient(post.recipient.id)
+    if recipient.email != post.recipient.email:  # a code comes without a link that could have been revoked
+        return
+    if delivery is Delivery.FAILED:
+        outcome = rules.delivery_failed(before, recipient, reason or "refused", now)
+    else:
+        outcome = rules.delivered(before, recipient, delivery, now)
+    await outcomes.save(tx, outcome, before, runtime.vault, now)
+
+
+async def note_reached(runtime: Runtime, tx: Transaction, post: Post, delivery: Delivery) -> None:
+    """On the link and the code in the mail: whoever uses them has a mail that left, or one that stayed here."""
+    routes = {Delivery.ACCEPTED: Reached.EMAIL, Delivery.KEPT: Reached.KEPT}
+    if delivery not in routes:
+        return
+    if post.token is not None:
+        await signing_links.note_reached(tx, post.token, routes[delivery])
+    if post.code is not None and post.recipient is not None:
+        mac = stored_codes.mailed(runtime.vault, post.recipient.id, post.code)
+        await challenges.note_reached(tx, post.recipient.id, mac, routes[delivery])
+
+
+async def postpone(
+    runtime: Runtime, job: Job, post: Post | None, failure: TemporaryFailure, copy: Copy
+) -> None:
+    """Try again later: 1, 2, 5, 10, 20, 40 minutes, then hourly, for 72 hours in all."""
+    now, reason = runtime.clock.now(), failure.reason
+    if job.attempts > len(RETRIES) + GIVE_UP_AFTER // HOUR:
+        await finish(runtime, job, post, Delivery.FAILED, reason, copy=copy)
+        return
+    wait = RETRIES[job.attempts - 1] if job.attempts <= len(RETRIES) else HOUR
+    log.warning("mail %s was not taken: %s; tried again at %s", job.key, masked(reason), rfc3339(now + wait))
+
+    words = mail_archive.seal(runtime.vault, job.key, copy)
+
+    async def write(tx: Transaction) -> None:
+        await outbox.postpone(tx, job, now + wait, reason, words)
+        await mail_breaker.note_deferral(tx, job, failure, now)
+
+    await runtime.db.write(write)
+
+
+async def wait_for_relay(runtime: Runtime, job: Job, failure: RelayFailure, copy: Copy) -> None:
+    """Stop trying mails but for one a minute, and let this one wait without being charged."""
+    now, words = runtime.clock.now(), mail_archive.seal(runtime.vault, job.key, copy)
+
+    async def write(tx: Transaction) -> None:
+        await mail_breaker.note_refusal(tx, job, failure, now, words)
+
+    await runtime.db.write(write)

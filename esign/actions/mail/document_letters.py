@@ -1,0 +1,255 @@
+"""What a letter about a document says to whom: from the document to the facts that the letters are written from."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from esign.core.actor import Mode
+from esign.core.document import estimate, signing_link
+from esign.core.document.challenge import LIVES
+from esign.core.document.document import Document, Recipient, RecipientStatus, Role
+from esign.core.document.filename import name_of
+from esign.core.instant import MINUTE, Instant
+from esign.core.people.account import Organisation
+from esign.core.people.masking import mask_email
+from esign.mail import codes, endings, letters
+from esign.mail.endings import Cancelled, Corrected, Declined, Expired, Reader, Renewal
+from esign.mail.letters import Completed, Invitation, Part, Reminder, Signed
+from esign.mail.message import Mailbox
+from esign.mail.sheet import Inline, Letter, Letterhead
+
+PARTS = {Role.SIGNER: Part.SIGN, Role.APPROVER: Part.APPROVE, Role.VIEWER: Part.READ, Role.CC: Part.READ}
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One mail on its way: to a recipient with their link, to an address `to`, or else to the sender.
+
+    The recipient has `filled` in so many fields.
+    """
+
+    document: Document
+    organisation: Organisation
+    letter: str
+    recipient: Recipient | None
+    token: str | None
+    message: str | None = None
+    code: str | None = None
+    until: Instant | None = None
+    about: Recipient | None = None
+    to: Mailbox | None = None
+    filled: int = 0
+    logo: Inline | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What every letter needs beside the post itself."""
+
+    base_url: str
+    post: Post
+    now: Instant
+    attached: bool
+    link_days: int
+
+    @property
+    def head(self) -> Letterhead:
+        post = self.post
+        reader = post.recipient or (post.about if post.to else None)
+        own = reader.locale if reader else None
+        return Letterhead(
+            organisation=post.organisation.name,
+            colour=post.organisation.colour,
+            locale=own or post.document.locale or post.organisation.locale,
+            time_zone=post.organisation.time_zone,
+            test=post.document.mode is Mode.TEST,
+            logo=post.logo,
+        )
+
+    @property
+    def link(self) -> str | None:
+        return f"{self.base_url}/s/{self.post.token}" if self.post.token else None
+
+    @property
+    def sender(self) -> str | None:
+        """The person who sent it; None when it was a program of the organisation."""
+        creator = self.post.document.created_by
+        return creator.name if creator.kind == "member" else None
+
+    @property
+    def reader(self) -> str | None:
+        return self.post.recipient.name if self.post.recipient else None
+
+
+def write_letter(base_url: str, post: Post, now: Instant, attached: bool, link_days: int) -> Letter:
+    """The letter of this post, with what is true now; `attached` when the sealed file comes with it."""
+    return LETTERS[post.letter](Desk(base_url, post, now, attached, link_days))
+
+
+def invitation(desk: Desk) -> Letter:
+    document, to = desk.post.document, desk.post.recipient
+    assert to is not None and desk.link is not None
+    asked = estimate.asked(to)
+    return letters.invitation(
+        Invitation(
+            head=desk.head,
+            to=to.name,
+            sender=desk.sender,
+            title=document.title,
+            link=desk.link,
+            pages=document.page_count,
+            fields=asked,
+            minutes=estimate.minutes(document.page_count, asked),
+            until=document.expires_at,
+            subject=document.subject,
+            message=document.message,
+            part=PARTS[to.role],
+        )
+    )
+
+
+def reminder(desk: Desk) -> Letter:
+    document, to = desk.post.document, desk.post.recipient
+    assert to is not None and desk.link is not None
+    return letters.reminder(
+        Reminder(
+            head=desk.head,
+            to=to.name,
+            sender=desk.sender,
+            title=document.title,
+            link=desk.link,
+            filled=desk.post.filled,
+            fields=estimate.asked(to),
+            now=desk.now,
+            until=document.expires_at,
+            message=desk.post.message,
+            part=PARTS[to.role],
+        )
+    )
+
+
+def completed(desk: Desk) -> Letter:
+    document, seal, to = desk.post.document, desk.post.document.seal, desk.post.recipient
+    assert seal is not None
+    return letters.completed(
+        Completed(
+            head=desk.head,
+            to=desk.reader,
+            title=document.title,
+            signers=signers(desk.post),
+            sealed_at=seal.sealed_at,
+            file_name=name_of(document, "sealed"),
+            size=seal.size,
+            attached=desk.attached,
+            link=desk.link,
+            until=signing_link.ends_at(document, desk.link_days) if desk.link else None,
+            copied_by=None if to is None or to.acting else desk.sender or desk.head.organisation,
+        )
+    )
+
+
+def declined(desk: Desk) -> Letter:
+    document, to = desk.post.document, desk.post.recipient
+    who = next(r for r in document.recipients if r.status is RecipientStatus.DECLINED)
+    reader = Reader.SENDER if to is None else Reader.SELF if to.id == who.id else Reader.RECIPIENT
+    return endings.declined(
+        Declined(
+            head=desk.head,
+            to=desk.reader,
+            reader=reader,
+            sender=desk.sender,
+            title=document.title,
+            who=who.name,
+            at=document.closed_at or desk.now,
+            reason=who.decline_reason,
+            part=PARTS[who.role],
+        )
+    )
+
+
+def expired(desk: Desk) -> Letter:
+    document = desk.post.document
+    return endings.expired(
+        Expired(
+            head=desk.head,
+            to=desk.reader,
+            title=document.title,
+            at=document.closed_at or desk.now,
+            signers=signers(desk.post),
+        )
+    )
+
+
+def renewal(desk: Desk) -> Letter:
+    document, who = desk.post.document, desk.post.about
+    assert who is not None
+    return endings.renewal(
+        Renewal(
+            head=desk.head,
+            to=desk.reader,
+            title=document.title,
+            who=who.name,
+            email=who.email,
+            at=document.closed_at or desk.now,
+        )
+    )
+
+
+def cancelled(desk: Desk) -> Letter:
+    document, to = desk.post.document, desk.post.recipient
+    assert to is not None
+    return endings.cancelled(
+        Cancelled(
+            head=desk.head,
+            to=to.name,
+            sender=desk.sender,
+            title=document.title,
+            at=document.closed_at or desk.now,
+            reason=document.close_reason,
+        )
+    )
+
+
+def corrected(desk: Desk) -> Letter:
+    document, to, about = desk.post.document, desk.post.to, desk.post.about
+    assert to is not None and about is not None
+    now_at = mask_email(about.email)
+    return endings.corrected(Corrected(desk.head, to.name, desk.sender, document.title, now_at))
+
+
+def code(desk: Desk) -> Letter:
+    to, post = desk.post.recipient, desk.post
+    assert to is not None and post.code is not None and post.until is not None
+    return codes.code(
+        codes.Code(
+            head=desk.head,
+            to=to.name,
+            sender=desk.sender,
+            code=post.code,
+            minutes=LIVES // MINUTE,
+            until=post.until,
+        )
+    )
+
+
+def signers(post: Post) -> tuple[Signed, ...]:
+    """Everybody who was to act, and when they did."""
+    return tuple(
+        Signed(
+            r.name, r.completed_at, post.recipient is not None and r.id == post.recipient.id, PARTS[r.role]
+        )
+        for r in post.document.recipients
+        if r.acting
+    )
+
+
+LETTERS: Mapping[str, Callable[[Desk], Letter]] = {
+    "invitation": invitation,
+    "reminder": reminder,
+    "completed": completed,
+    "declined": declined,
+    "expired": expired,
+    "renewal": renewal,
+    "cancelled": cancelled,
+    "corrected": corrected,
+    "code": code,
+}

@@ -1,0 +1,70 @@
+"""The embedded outbox: where no mail server is set, every mail is kept here instead of sent."""
+
+import asyncio
+import email
+import email.policy
+import logging
+from email.message import EmailMessage
+
+from esign.core.instant import Instant
+from esign.mail.smtp import Accepted
+from esign.store.engine.database import Database, Transaction
+from esign.store.queue import kept_mail
+from esign.store.queue.kept_mail import KeptMail
+from esign.system.clock import Clock
+from esign.system.entropy import new_id
+from esign.system.vault import Vault
+
+log = logging.getLogger("esign.mail")
+
+KEPT = "kept in the embedded outbox"
+
+
+class EmbeddedOutbox:
+    """A mailer that keeps; encrypted, because a mail holds a signing link."""
+
+    def __init__(self, db: Database, vault: Vault, clock: Clock) -> None:
+        self._db = db
+        self._vault = vault
+        self._clock = clock
+
+    async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
+        now = self._clock.now()
+        kept = await asyncio.to_thread(wrapped, self._vault, message, now)
+
+        async def write(tx: Transaction) -> str:
+            return await kept_mail.keep(tx, kept)
+
+        mail_id = await self._db.write(write)
+        log.info("kept a mail, since no mail server is set; read it with: esign outbox %s", mail_id)
+        return Accepted(KEPT)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def wrapped(vault: Vault, message: EmailMessage, now: Instant) -> KeptMail:
+    """A mail as it is kept."""
+    mail_id = new_id("mail", now)
+    return KeptMail(
+        id=mail_id,
+        message_id=message["Message-ID"],
+        recipient=message["To"],
+        subject=message["Subject"],
+        content=vault.encrypt("mail", message.as_bytes(), mail_id.encode()),
+        created_at=now,
+    )
+
+
+async def list_mails(db: Database, limit: int) -> list[KeptMail]:
+    """The newest `limit` kept mails, newest last."""
+    return await kept_mail.newest(db, limit)
+
+
+async def read(db: Database, vault: Vault, mail_id: str) -> EmailMessage | None:
+    """One kept mail whole; None for an unknown id."""
+    kept = await kept_mail.get(db, mail_id)
+    if kept is None:
+        return None
+    content = vault.decrypt("mail", kept.content, kept.id.encode())
+    return email.message_from_bytes(content, policy=email.policy.default)

@@ -1,0 +1,160 @@
+"""The breakers of the mail server: one that takes nothing is asked once a minute, not once for each mail.
+
+That of all mails opens when the server cannot be reached or refuses to work for us, whatever the mail. What waits
+meanwhile is not charged an attempt; as soon as it answers to a recipient, all of them are due. That of an organisation
+opens when the server has put off several of its mails in a row, and holds up no other.
+"""
+
+import logging
+from dataclasses import dataclass
+
+from esign.core.actor import Mode
+from esign.core.instant import MINUTE, Instant, Millis, rfc3339
+from esign.mail.failure import AuthenticationFailure, RelayFailure, TemporaryFailure
+from esign.runtime import Runtime
+from esign.store.engine.database import Transaction
+from esign.store.queue import mail_breaker, outbox
+from esign.store.queue.mail_breaker import Stop
+from esign.store.queue.outbox import Job
+
+log = logging.getLogger("esign.mail")
+
+IN_A_ROW = 8  # mails of one organisation put off at their first attempt
+LOGIN, REFUSED, DEFERRED = "login", "refused", "deferred"
+PROBED: dict[str, Millis] = {  # a server may lock an account whose password is wrong too often
+    LOGIN: 15 * MINUTE,
+    REFUSED: MINUTE,
+    DEFERRED: MINUTE,
+}
+SAID = {
+    LOGIN: "The mail server does not take the user name or password",
+    REFUSED: "The mail server takes no mail",
+    DEFERRED: "The mail server puts off one mail after the other",
+}
+
+
+async def find_stop(runtime: Runtime, organisation_id: str | None = None) -> Stop | None:
+    """Return since when and why no mail leaves, of anybody or of the organisation.
+
+    None while mails leave, and where there is no mail server.
+    """
+    if runtime.config.mail.host is None:
+        return None
+    return await mail_breaker.find_stop(runtime.db, organisation_id)
+
+
+async def find_silence(runtime: Runtime) -> Stop | None:
+    """Return since when and why no mail of anybody leaves; None as `find_stop`."""
+    if runtime.config.mail.host is None:
+        return None
+    return await mail_breaker.find_stop(runtime.db) or await mail_breaker.find_silence(runtime.db)
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """Why no mail leaves, as a sentence; `since` when, where it is not by the settings."""
+
+    sentence: str
+    since: Instant | None = None
+
+
+NO_SERVER = "No mail server is set up, so mails are kept here and reach nobody."
+CAPTURED = "Mails of test mode are kept here and reach nobody, as the settings of this server have it."
+
+
+async def find_outage(runtime: Runtime, mode: Mode, organisation_id: str | None = None) -> Outage | None:
+    """Return why mails of a mode, and of an organisation, reach nobody now; None while they leave."""
+    if runtime.config.mail.host is None:
+        return Outage(NO_SERVER)
+    if mode is Mode.TEST and runtime.config.test.mails == "capture":
+        return Outage(CAPTURED)
+    stop = await find_stop(runtime, organisation_id)
+    return Outage(f"{SAID[stop.cause]}, so mails wait here.", stop.stopped_at) if stop else None
+
+
+def name_cause(stop: Stop) -> str:
+    """Return the cause in words, with those of the server."""
+    return f"{SAID[stop.cause]}: {stop.reason.rstrip('.')}."
+
+
+async def claim(runtime: Runtime, tx: Transaction, now: Instant) -> bool:
+    """Return whether a mail may be tried now; with the breaker open this takes its probe."""
+    stop = await mail_breaker.find_stop(tx)
+    return stop is None or await mail_breaker.take_probe(tx, now, now + PROBED[stop.cause])
+
+
+async def note_refusal(tx: Transaction, job: Job, failure: RelayFailure, now: Instant, words: bytes) -> None:
+    """Open the breaker, or keep it open, and give the mail back uncharged."""
+    cause = LOGIN if isinstance(failure, AuthenticationFailure) else REFUSED
+    await outbox.give_back(tx, job, now, failure.reason, words)
+    await _open(tx, cause, failure.reason, now)
+
+
+async def note_deferral(tx: Transaction, job: Job, failure: TemporaryFailure, now: Instant) -> None:
+    """Count a mail that was put off at its first attempt; several in a row open the breaker of its organisation.
+
+    Where the server listened to it, the breaker of all mails closes.
+    """
+    if failure.heard:
+        await _close(tx, now)
+    probe_at = now + PROBED[DEFERRED]
+    opened = await mail_breaker.count_deferral(
+        tx,
+        job.organisation_id or outbox.NOBODY,
+        is_first=job.attempts == 1,
+        most=IN_A_ROW,
+        reason=failure.reason,
+        now=now,
+        probe_at=probe_at,
+    )
+    if opened:
+        log.error(
+            "the mails of %s wait, one is tried again at %s: the mail server puts off one after the other",
+            job.organisation_id,
+            rfc3339(probe_at),
+        )
+
+
+async def _open(tx: Transaction, cause: str, reason: str, now: Instant) -> None:
+    probe_at = now + PROBED[cause]
+    if await mail_breaker.stop(tx, cause, reason, now, probe_at):
+        remedy = "; check [mail] username and password" if cause == LOGIN else ""
+        log.error(
+            "no mail leaves: %s: %s%s; one is tried again at %s",
+            SAID[cause].lower(),
+            reason,
+            remedy,
+            rfc3339(probe_at),
+        )
+
+
+async def note_success(tx: Transaction, job: Job, now: Instant) -> None:
+    """Close the breakers, since the server took a mail of this organisation: what waited behind them is due now."""
+    await _close(tx, now)
+    owner = job.organisation_id or outbox.NOBODY
+    if await mail_breaker.clear_deferral(tx, owner) is not None:
+        count = await outbox.hasten_mails(tx, owner, now)
+        log.warning("mails of %s leave again; %s that were put off are due now", owner, count)
+
+
+async def _close(tx: Transaction, now: Instant) -> None:
+    before = await mail_breaker.clear(tx)
+    if before is not None:
+        count = await outbox.hasten(tx, "mail", now)
+        log.warning("mails leave again, after they stood still since %s", rfc3339(before.stopped_at))
+        if count:
+            log.info("%s mails that were put off are due now", count)
+
+
+async def resume(runtime: Runtime) -> None:
+    """At the start, or when somebody asks: try one mail now. Without a mail server there is nothing to wait for."""
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> None:
+        if runtime.config.mail.host is None:
+            await mail_breaker.clear(tx)
+        else:
+            await mail_breaker.hasten_probe(tx, now)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()

@@ -1,0 +1,105 @@
+"""API keys as their organisation sees them: made, found, renamed, revoked (contract 3.5, 8)."""
+
+from dataclasses import replace
+
+from esign.actions.base import audit_log
+from esign.actions.base.audit_log import Act
+from esign.actions.base.transition import Keep
+from esign.actions.people import accounts as making
+from esign.actions.people.accounts import LiveKeysNotAllowed, LiveScopeOfTestKey, Wish
+from esign.core.actor import Owner
+from esign.core.errors import Problem
+from esign.core.people.account import Organisation
+from esign.core.people.api_key import ApiKey
+from esign.core.people.caller import Caller
+from esign.runtime import Runtime
+from esign.store.engine.database import Transaction
+from esign.store.engine.paging import Place, page_of
+from esign.store.people import accounts
+
+
+async def create(
+    runtime: Runtime,
+    organisation: Organisation,
+    wish: Wish,
+    by: Caller,
+    secret: str | None = None,
+    keep: Keep | None = None,
+) -> tuple[ApiKey, str]:
+    """A key of this organisation and, once, its text; raises `plan_required` and `limit_reached`."""
+    db, config, now = runtime.db, runtime.config, runtime.clock.now()
+    try:
+        made = await making.add_key(db, config, runtime.vault, now, organisation, wish, by, secret, keep)
+    except LiveKeysNotAllowed:
+        raise Problem("invalid_request", "This installation issues only test keys.") from None
+    except LiveScopeOfTestKey:
+        raise Problem("invalid_request", "A test key never changes members, settings or keys.") from None
+    runtime.bell.ring()
+    return made
+
+
+async def count_active(runtime: Runtime, organisation: Organisation) -> int:
+    """How many of the keys that an organisation may have are in use, of both modes."""
+    return await accounts.count_active_keys(runtime.db, organisation.id, runtime.clock.now())
+
+
+async def find_page(
+    runtime: Runtime, owner: Owner, limit: int, after: Place | None
+) -> tuple[list[ApiKey], Place | None]:
+    """A page of the keys of one mode, newest first, and where the next begins."""
+    found = await accounts.find_keys(runtime.db, owner.organisation_id, owner.mode, limit + 1, after)
+    return page_of(found, limit)
+
+
+async def get(runtime: Runtime, owner: Owner, key_id: str) -> ApiKey:
+    return await accounts.get_own_key(runtime.db, owner.organisation_id, owner.mode, key_id)
+
+
+async def rename(
+    runtime: Runtime,
+    owner: Owner,
+    key_id: str,
+    name: str | None,
+    keep: Keep | None = None,
+    *,
+    caller: Caller,
+) -> ApiKey:
+    """The key under its new name; None leaves the old one."""
+
+    async def write(tx: Transaction) -> ApiKey:
+        key = await accounts.get_own_key(tx, owner.organisation_id, owner.mode, key_id)
+        if name is not None and name != key.name:
+            await accounts.rename_key(tx, key_id, name)
+            names = {"name": {"from": key.name, "to": name}}
+            entry = Act("api_key.renamed", audit_log.about_key(key), names)
+            now = runtime.clock.now()
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+            key = replace(key, name=name)
+        if keep is not None:
+            await keep(tx, key)
+        return key
+
+    return await runtime.db.write(write)
+
+
+async def revoke(
+    runtime: Runtime, owner: Owner, key_id: str, keep: Keep | None = None, *, caller: Caller
+) -> str:
+    """Counts from the next request on; a second time changes nothing."""
+
+    async def write(tx: Transaction) -> None:
+        key, now = (
+            await accounts.get_own_key(tx, owner.organisation_id, owner.mode, key_id),
+            runtime.clock.now(),
+        )
+        await accounts.revoke_key(tx, key_id, now)
+        if key.revoked_at is None:
+            entry = Act(
+                "api_key.revoked", {**audit_log.about_key(key), "reason": "by hand"}, {"name": key.name}
+            )
+            await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, entry)
+        if keep is not None:
+            await keep(tx, key_id)
+
+    await runtime.db.write(write)
+    return key_id

@@ -1,0 +1,195 @@
+"""Erasing what is kept of one person: looked at first, then begun, then done document by document.
+
+Each document goes in a transaction of its own, which also notes how far the walk has come: whatever stops it, it goes
+on behind the last document, and its numbers are right.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from esign.actions.base import audit_log
+from esign.actions.base.audit_log import Act
+from esign.actions.base.transition import Keep
+from esign.core.actor import Actor, Mode, Origin, Owner
+from esign.core.document.audit import ERASED
+from esign.core.document.document import Document
+from esign.core.document.document_filters import Listing, Sort
+from esign.core.document.state import cancel_delete
+from esign.core.document.state import erase as rules
+from esign.core.document.state.erase import Erasing, Fate
+from esign.core.errors import Problem
+from esign.core.fold_text import fold
+from esign.core.people.caller import PROGRAM, Caller
+from esign.runtime import Runtime
+from esign.store.document import documents, listing, templates
+from esign.store.document.erasure import erase
+from esign.store.engine.database import Transaction
+from esign.store.engine.paging import Place
+from esign.store.people import accounts, erasings, members
+from esign.store.people import audit_log as logged
+from esign.store.people.audit_log import Wanted
+from esign.system.entropy import new_id
+
+BATCH = 50
+LOG_PAGE = 200
+MOST = 5_000  # documents that are looked at before it is begun
+NEWEST = 20
+MODES = (Mode.LIVE, Mode.TEST)
+START = Place(-1, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a person stands: documents by their fate were it begun now, `alone` of those that go.
+
+    `more`: there are others that were not looked at. `templates`: id and title of those whose words name the address.
+    """
+
+    fates: Counter[Fate]
+    alone: int
+    more: bool
+    templates: tuple[tuple[str, str], ...]
+    is_member: bool
+
+    @property
+    def documents(self) -> int:
+        return self.fates.total()
+
+    @property
+    def with_others(self) -> int:
+        return self.fates[Fate.ERASED] - self.alone
+
+
+async def look(runtime: Runtime, owner: Owner, email: str) -> Found:
+    """Nothing is changed."""
+    now = runtime.clock.settled()
+    organisation = await accounts.get_organisation(runtime.db, owner.organisation_id)
+    fates: Counter[Fate] = Counter()
+    alone, more = 0, False
+    async for _, document in walk(runtime, owner.organisation_id, email, Mode.LIVE, START):
+        more = fates.total() == MOST
+        if more:
+            break
+        fate = rules.fate(document, organisation, email, True, now)
+        fates[fate] += 1
+        alone += fate is Fate.ERASED and not rules.has_others(document, email)
+    named = await templates.naming(runtime.db, owner.organisation_id, email)
+    is_member = await members.is_active(runtime.db, owner.organisation_id, email)
+    return Found(fates, alone, more, tuple(named), is_member)
+
+
+async def walk(
+    runtime: Runtime, organisation_id: str, email: str, mode: Mode, after: Place
+) -> AsyncIterator[tuple[Mode, Document]]:
+    """Every document in which this address is a recipient's, oldest first, from a place on."""
+    asked = Listing(recipient_email=email, sort=Sort.OLDEST)
+    for one in MODES[MODES.index(mode) :]:
+        while found := await listing.find_page(runtime.db, organisation_id, one, BATCH, after, asked):
+            for document in found:
+                yield one, document
+            after = listing.place_of(found[-1], asked)
+        after = START
+
+
+async def begin(
+    runtime: Runtime,
+    owner: Owner,
+    email: str,
+    shared: bool,
+    actor: Actor,
+    origin: Origin,
+    keep: Keep | None = None,
+) -> Erasing:
+    """It is done by the clock; `shared`: documents with other people in them go too."""
+    now = runtime.clock.now()
+    erasing = Erasing(new_id("ers", now), owner.organisation_id, email, shared, actor, origin, now)
+
+    async def write(tx: Transaction) -> Erasing:
+        await erasings.add(tx, erasing, runtime.vault)
+        entry = Act("erasure.requested", {"erasureId": erasing.id, "shared": shared})
+        await audit_log.log(tx, runtime.vault, owner.organisation_id, Caller(actor, origin), now, entry)
+        if keep is not None:
+            await keep(tx, erasing)
+        return erasing
+
+    return await runtime.db.write(write)
+
+
+async def recent(runtime: Runtime, owner: Owner) -> list[Erasing]:
+    """The newest requests, newest first."""
+    return await erasings.newest(runtime.db, owner.organisation_id, runtime.vault, NEWEST)
+
+
+async def carry_out(runtime: Runtime, erasing: Erasing) -> int:
+    """Go on where it stopped, to its end; the number of documents that went."""
+    assert erasing.email is not None
+    after = Place(erasing.at, erasing.document_id)
+    gone = 0
+    async for mode, document in walk(runtime, erasing.organisation_id, erasing.email, erasing.mode, after):
+        gone += await decide(runtime, erasing, mode, document) is Fate.ERASED
+        runtime.bell.ring()
+    await erase_from_log(runtime, erasing)
+
+    async def finish(tx: Transaction) -> None:
+        now = runtime.clock.now()
+        erased = await erasings.finish(tx, erasing.id, now)  # with those of runs that were cut short
+        entry = Act("erasure.finished", {"erasureId": erasing.id, "documents": erased})
+        await audit_log.log(tx, runtime.vault, erasing.organisation_id, PROGRAM, now, entry)
+
+    await runtime.db.write(finish)
+    runtime.bell.ring()
+    return gone
+
+
+async def erase_from_log(runtime: Runtime, erasing: Erasing) -> None:
+    """Erase what the administrative log keeps of the person, a page at a time; a later entry names the numbers.
+
+    What somebody did as a member is kept while they are one.
+    """
+    organisation_id, email = erasing.organisation_id, erasing.email or ""
+    if await members.is_active(runtime.db, organisation_id, email):
+        return
+    wanted, after = Wanted(organisation_id), None
+    while found := await logged.find_page(runtime.db, wanted, LOG_PAGE, after):
+        after = logged.place_of(found[-1])
+        numbers = [line.seq for line in found if line.personal is not None and names(line.personal, email)]
+        if numbers:
+            await runtime.db.write(partial(erase_entries, runtime, organisation_id, numbers))
+
+
+async def erase_entries(runtime: Runtime, organisation_id: str, numbers: list[int], tx: Transaction) -> None:
+    await logged.erase_personal(tx, organisation_id, numbers)
+    entry = Act(ERASED, {"entries": numbers})
+    await audit_log.log(tx, runtime.vault, organisation_id, PROGRAM, runtime.clock.now(), entry)
+
+
+def names(personal: Any, email: str) -> bool:
+    """Return whether the address stands anywhere in the personal half of an entry."""
+    if isinstance(personal, dict):
+        return any(names(value, email) for value in personal.values())
+    return isinstance(personal, str) and fold(personal) == fold(email)
+
+
+async def decide(runtime: Runtime, erasing: Erasing, mode: Mode, seen: Document) -> Fate | None:
+    """One document, as it is by now."""
+    now, email = runtime.clock.now(), erasing.email or ""
+
+    async def write(tx: Transaction) -> Fate | None:
+        fate = None
+        try:
+            document = await documents.get(tx, seen.id)
+        except Problem:  # deleted meanwhile
+            document = None
+        if document is not None and rules.is_in(document, email):
+            organisation = await accounts.get_organisation(tx, document.organisation_id)
+            fate = rules.fate(document, organisation, email, erasing.shared, runtime.clock.settled())
+            if fate is Fate.ERASED:
+                outcome = cancel_delete.delete(document, erasing.actor, erasing.origin, now)
+                await erase(tx, outcome, document, runtime.vault, now)
+        await erasings.advance(tx, erasing.id, mode, Place(seen.created_at, seen.id), fate)
+        return fate
+
+    return await runtime.db.write(write)

@@ -1,0 +1,271 @@
+"""How people come to sign in: the first owner, those who are invited, and those who forgot their password.
+
+A mailed or printed link opens a page on which a password is chosen; only sending that page uses the link.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from esign.actions.base import audit_log, printable_text
+from esign.actions.base.audit_log import Act
+from esign.actions.mail import notices
+from esign.actions.people.settings import change_of
+from esign.core.actor import Actor, Mode, Origin
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.core.people.caller import Caller
+from esign.core.people.member import Member, MemberRole, MemberStatus
+from esign.core.people.user import LASTS, Errand, Ticket, User
+from esign.mail.message import Mailbox
+from esign.runtime import Runtime
+from esign.store.engine.database import Database, Transaction
+from esign.store.people import accounts, members, sessions, tickets, users
+from esign.system import vault
+from esign.system.entropy import new_id, new_token
+from esign.system.passwords import lane_of_known
+
+PAGES = {Errand.SETUP: "set-up", Errand.INVITATION: "invitation", Errand.RESET: "password"}
+FIRST = "first owner"
+SETUP_FILE = "setup-link"
+RESETS = 5  # links for a new password that one person may have at the same time
+
+
+def link(base_url: str, errand: Errand, token: str) -> str:
+    """The address of the page; the log masks the token."""
+    return f"{base_url}/{PAGES[errand]}/{token}"
+
+
+async def issue(tx: Transaction, errand: Errand, subject: str, now: Instant, *, beside: bool = False) -> str:
+    """A token in place of earlier ones for the same, or `beside` them."""
+    token = new_token()
+    await tickets.add(tx, token, Ticket(errand, subject, now + LASTS[errand]), beside=beside)
+    return token
+
+
+async def setup_token(db: Database, now: Instant) -> str | None:
+    """The token of the first start while nobody owns an organisation, else None."""
+
+    async def write(tx: Transaction) -> str | None:
+        return None if await members.any_owner(tx) else await issue(tx, Errand.SETUP, FIRST, now)
+
+    return await db.write(write)
+
+
+def keep_setup_link(data: Path, address: str) -> Path:
+    """Write the link of the first start into a file that only the owner of the data folder reads."""
+    place = data / SETUP_FILE
+    vault.write_over(place, f"{address}\n".encode())
+    return place
+
+
+def forget_setup_link(data: Path) -> None:
+    """The link was used, or has ended."""
+    (data / SETUP_FILE).unlink(missing_ok=True)
+
+
+async def invite(runtime: Runtime, tx: Transaction, member: Member, now: Instant) -> str:
+    """The link that lets somebody join as `member`, which is mailed to them."""
+    token = await issue(tx, Errand.INVITATION, member.id, now)
+    to = link(runtime.config.server.base_url, Errand.INVITATION, token)
+    organisation = await accounts.get_organisation(tx, member.organisation_id)
+    facts: dict[str, str | int] = {
+        "organisation": organisation.name,
+        "link_until_at": now + LASTS[Errand.INVITATION],
+    }
+    mail = notices.Notice(
+        organisation, Mode.LIVE, Mailbox(member.email, member.name), "member_invited", facts, to
+    )
+    await notices.queue_one(runtime, tx, mail, f"invited:{member.id}:{now}")
+    return to
+
+
+async def hand_over(runtime: Runtime, tx: Transaction, member: Member, now: Instant) -> str:
+    """The same link for whoever invites to give to them; nothing is mailed, and an earlier link ends."""
+    token = await issue(tx, Errand.INVITATION, member.id, now)
+    return link(runtime.config.server.base_url, Errand.INVITATION, token)
+
+
+async def forgot(runtime: Runtime, email: str, origin: Origin) -> None:
+    """A link for a new password, by mail, where somebody of this address signs in; nothing tells which it was.
+
+    Anybody may ask for it, so it takes nothing away: links of before work on, the mail does not count against the
+    quota of the organisation, and who has `RESETS` links in the mailbox gets no further mail until one has ended.
+    """
+    now = runtime.clock.now()
+    user = await users.find(runtime.db, email)
+    own = await members.of_user(runtime.db, user.id) if user else []
+    if user is None or user.disabled_at is not None or not own:
+        return
+
+    async def write(tx: Transaction) -> None:
+        if await tickets.count(tx, Errand.RESET, user.id, now) >= RESETS:
+            return
+        token = await issue(tx, Errand.RESET, user.id, now, beside=True)
+        organisation = await accounts.get_organisation(tx, own[0].organisation_id)
+        facts: dict[str, str | int] = {"account": user.email, "link_until_at": now + LASTS[Errand.RESET]}
+        to = link(runtime.config.server.base_url, Errand.RESET, token)
+        mail = notices.Notice(
+            organisation, Mode.LIVE, Mailbox(user.email, user.name), "password_reset", facts, to
+        )
+        await notices.queue_one(runtime, tx, mail, f"reset:{user.id}:{now}", metered=False)
+        entry = Act("member.password_reset_requested", {})
+        by = Actor(audit_log.ANONYMOUS)
+        await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry, by)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """Who is invited as what; `user` is the person who signs in with this address already."""
+
+    member: Member
+    organisation: str
+    user: User | None
+
+
+async def is_open(runtime: Runtime, errand: Errand, token: str) -> bool:
+    """Whether the link can still be used."""
+    return await tickets.find(runtime.db, errand, token, runtime.clock.now()) is not None
+
+
+async def invitation(runtime: Runtime, token: str) -> Invitation | None:
+    """None where the link can no longer be used."""
+    subject = await tickets.find(runtime.db, Errand.INVITATION, token, runtime.clock.now())
+    member = await members.get(runtime.db, subject) if subject else None
+    if member is None:
+        return None
+    organisation = await accounts.get_organisation(runtime.db, member.organisation_id)
+    return Invitation(member, organisation.name, await users.find(runtime.db, member.email))
+
+
+async def join(
+    runtime: Runtime,
+    token: str,
+    invited: Invitation,
+    name: str,
+    password: str,
+    origin: Origin,
+    device: str | None = None,
+) -> User | None:
+    """The person who signs in from now on as the member; raises `not_found` where the link was used meanwhile.
+
+    Somebody who has an account here gives its password, else None; anybody else chooses one.
+    """
+    now, known = runtime.clock.now(), invited.user
+    lane = lane_of_known(device or invited.member.id)
+    if known is not None:
+        fits = await runtime.passwords.fits(known.password, password, lane)
+        if not fits or known.disabled_at is not None:
+            await audit_log.log_failure(runtime, known, "password", origin)
+            return None
+    user = known or new_user(invited.member.email, name, now, await runtime.passwords.hash(password, lane))
+
+    async def write(tx: Transaction) -> None:
+        subject = await tickets.use(tx, Errand.INVITATION, token, now)
+        member = await members.get(tx, subject) if subject else None
+        if member is None:
+            raise Problem("not_found")
+        if known is None:
+            await users.add(tx, user)
+        joined = replace(member, name=user.name, status=MemberStatus.ACTIVE, user_id=user.id)
+        await members.save(tx, joined)
+        await enter(runtime, tx, joined, origin, now)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+    return user
+
+
+async def enter(runtime: Runtime, tx: Transaction, member: Member, origin: Origin, now: Instant) -> None:
+    """Enter somebody who has joined in the administrative log."""
+    entry = Act("member.joined", {"memberId": member.id, "role": member.role.value})
+    await audit_log.log(tx, runtime.vault, member.organisation_id, caller_of(member, origin), now, entry)
+
+
+def caller_of(member: Member, origin: Origin) -> Caller:
+    return Caller(Actor("member", member.id, member.name, member.email), origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Founder:
+    """The first owner, and what the organisation is called from now on."""
+
+    name: str
+    email: str
+    password: str
+    organisation: str
+    time_zone: str
+
+
+async def found(runtime: Runtime, token: str, given: Founder, origin: Origin) -> User:
+    """The owner of the organisation that is here already; raises `not_found` where the link was used meanwhile.
+
+    Raises `invalid_request` for a name of the organisation that cannot be printed.
+    """
+    now = runtime.clock.now()
+    await printable_text.check(runtime, {"/organisation": given.organisation})
+    user = new_user(
+        given.email, given.name, now, await runtime.passwords.hash(given.password, lane_of_known(FIRST))
+    )
+
+    async def write(tx: Transaction) -> None:
+        first = await accounts.first_organisation(tx)
+        assert first is not None, "made when the program starts"
+        if await tickets.use(tx, Errand.SETUP, token, now) is None or await members.any_owner(tx):
+            raise Problem("not_found")
+        named = replace(first, name=given.organisation, time_zone=given.time_zone)
+        await accounts.save_organisation(tx, named)
+        await users.add(tx, user)
+        owner = owner_of(first.id, user, now)
+        await members.join(tx, owner)
+        await enter(runtime, tx, owner, origin, now)
+        if (entry := change_of(first, named)) is not None:
+            await audit_log.log(tx, runtime.vault, first.id, caller_of(owner, origin), now, entry)
+
+    await runtime.db.write(write)
+    forget_setup_link(runtime.config.storage.data_dir)
+    return user
+
+
+def new_user(email: str, name: str, now: Instant, password: str) -> User:
+    return User(new_id("usr", now), email, name, now, password=password, password_at=now)
+
+
+def owner_of(organisation_id: str, user: User, now: Instant) -> Member:
+    return Member(
+        id=new_id("mem", now),
+        organisation_id=organisation_id,
+        email=user.email,
+        name=user.name,
+        role=MemberRole.OWNER,
+        status=MemberStatus.ACTIVE,
+        created_at=now,
+        user_id=user.id,
+    )
+
+
+async def reset(runtime: Runtime, token: str) -> User | None:
+    """Whose password the link lets choose; None where it can no longer be used."""
+    subject = await tickets.find(runtime.db, Errand.RESET, token, runtime.clock.now())
+    user = await users.get(runtime.db, subject) if subject else None
+    return None if user is None or user.disabled_at is not None else user
+
+
+async def choose(runtime: Runtime, token: str, password: str, origin: Origin) -> None:
+    """A new password by a mailed link: what was open with the old one ends. Raises `not_found`."""
+    now, hashed = runtime.clock.now(), await runtime.passwords.hash(password, lane_of_known(token))
+
+    async def write(tx: Transaction) -> None:
+        user_id = await tickets.use(tx, Errand.RESET, token, now)
+        if user_id is None:
+            raise Problem("not_found")
+        await users.save_password(tx, user_id, hashed, now)
+        await sessions.end_all(tx, user_id)
+        user, entry = await users.get(tx, user_id), Act("member.password_changed", {"by": "link"})
+        await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry)
+        await notices.tell_user_at_home(tx, runtime.vault, user, "password_changed", origin, now)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()

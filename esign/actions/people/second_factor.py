@@ -1,0 +1,119 @@
+"""The second factor: codes of an authenticator (RFC 6238) and, in its stead, recovery codes."""
+
+import hmac
+
+import pyotp
+
+from esign.actions.base import audit_log
+from esign.actions.base.audit_log import Act
+from esign.actions.base.stored_codes import digits
+from esign.actions.mail import notices
+from esign.core.actor import Origin
+from esign.core.instant import SECOND, Instant
+from esign.core.people.user import User
+from esign.runtime import Runtime
+from esign.store.engine.database import Transaction
+from esign.store.people import sessions, users
+from esign.system.entropy import new_recovery_code
+
+STEP = 30  # seconds; the step before and after count as well, each once
+RECOVERY = 10
+
+
+def new_secret() -> str:
+    """160 random bits in base32."""
+    return pyotp.random_base32(32)
+
+
+def address(secret: str, user: User, issuer: str) -> str:
+    """What an authenticator reads from the QR code."""
+    return pyotp.TOTP(secret).provisioning_uri(name=user.email, issuer_name=issuer)
+
+
+def matching(secret: str, code: str, now: Instant) -> int | None:
+    """The step whose code it is, None where it is that of none."""
+    totp, step, given = pyotp.TOTP(secret), now // (STEP * SECOND), digits(code)
+    fitting = [
+        n for n in (step - 1, step, step + 1) if hmac.compare_digest(totp.at(n * STEP).encode(), given)
+    ]
+    return fitting[0] if fitting else None
+
+
+async def enable(
+    runtime: Runtime, user: User, secret: str, code: str, keep: str, *, origin: Origin
+) -> list[str] | None:
+    """The recovery codes, shown this once; every session but `keep` ends, which gave no code.
+
+    None where the code is not that of the secret.
+    """
+    now = runtime.clock.now()
+    step = matching(secret, code, now)
+    if step is None:
+        return None
+    sealed = runtime.vault.encrypt("totp", secret.encode(), user.id.encode())
+    codes = [new_recovery_code() for _ in range(RECOVERY)]
+
+    async def write(tx: Transaction) -> None:
+        await users.require_same(tx, user)
+        await users.save_factor(tx, user.id, sealed, step)
+        await users.replace_recovery(tx, user.id, [mac(runtime, user.id, one) for one in codes])
+        await sessions.end_all(tx, user.id, keep)
+        await tell(runtime, tx, user, "member.factor_enabled", "factor_on", origin)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+    return codes
+
+
+async def disable(runtime: Runtime, user: User, keep: str, *, origin: Origin) -> None:
+    """The password alone signs in again; every session but `keep` ends."""
+
+    async def write(tx: Transaction) -> None:
+        await users.require_same(tx, user)
+        await users.save_factor(tx, user.id, None, 0)
+        await users.replace_recovery(tx, user.id, [])
+        await sessions.end_all(tx, user.id, keep)
+        await tell(runtime, tx, user, "member.factor_disabled", "factor_off", origin)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+
+
+async def tell(runtime: Runtime, tx: Transaction, user: User, act: str, letter: str, origin: Origin) -> None:
+    """Enter what became of the second factor in the administrative log, and tell the person by mail."""
+    now = runtime.clock.now()
+    await audit_log.log_of_user(tx, runtime.vault, user, origin, now, Act(act, {}))
+    await notices.tell_user_at_home(tx, runtime.vault, user, letter, origin, now)
+
+
+async def renew_recovery(runtime: Runtime, user: User, *, origin: Origin) -> list[str]:
+    """New codes, shown this once; those before no longer count."""
+    codes = [new_recovery_code() for _ in range(RECOVERY)]
+
+    async def write(tx: Transaction) -> None:
+        await users.require_same(tx, user)
+        await users.replace_recovery(tx, user.id, [mac(runtime, user.id, one) for one in codes])
+        await tell(runtime, tx, user, "member.recovery_codes_renewed", "codes_new", origin)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+    return codes
+
+
+async def use(tx: Transaction, runtime: Runtime, user: User, code: str, now: Instant) -> str | None:
+    """What the code is, `code` or `recovery`, where it signs in, which it does once; else None."""
+    if user.totp is None:
+        return None
+    secret = runtime.vault.decrypt("totp", user.totp, user.id.encode()).decode()
+    step = matching(secret, code, now)
+    if step is None and runtime.clock.doubt:  # the authenticator may go by the time that is not believed yet
+        step = matching(secret, code, runtime.clock.wall())
+    if step is not None:
+        return "code" if await users.use_step(tx, user.id, step) else None
+    return "recovery" if await users.use_recovery(tx, user.id, mac(runtime, user.id, code)) else None
+
+
+def mac(runtime: Runtime, user_id: str, code: str) -> bytes:
+    """What is stored of a recovery code, however its groups were typed."""
+    letters = "".join(c for c in code.lower() if c.isalnum())
+    return runtime.vault.mac("recovery", f"{user_id}:{letters}".encode())

@@ -1,0 +1,148 @@
+"""Turning a document that everybody has signed into its sealed file (contract D7, D8)."""
+
+import asyncio
+import logging
+
+from esign.actions.base.drawn_fields import drawn_fields, inks_of
+from esign.actions.base.logo_pictures import printed
+from esign.actions.base.printable_text import font_paths
+from esign.actions.sealing import seal_levels
+from esign.actions.sealing.certificate_page import facts, up_to_last_act
+from esign.core.document import audit_file
+from esign.core.document.document import Document, Seal, Status
+from esign.core.document.state import lifecycle
+from esign.core.errors import Problem
+from esign.core.instant import Instant, rfc3339
+from esign.core.people.usage import Usage
+from esign.pdf.seal_order import SealFailed, SealOrder
+from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.pdf.worker.workers import WorkerFailed
+from esign.runtime import Runtime
+from esign.store.document import blobs, documents, outcomes
+from esign.store.document.blobs import sha256_of
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts, usage
+from esign.store.queue import events, outbox
+from esign.store.queue.outbox import Job
+from esign.store.server import authorities
+from esign.tsa import NoTimeStamp
+
+log = logging.getLogger("esign.seal")
+
+
+async def seal(runtime: Runtime, job: Job) -> None:
+    """One attempt: draw, seal and verify in a worker, then save; a failure is noted and planned again."""
+    assert job.document_id is not None
+    document = await documents.get(runtime.db, job.document_id)
+    if document.status is not Status.SEALING:
+        await finish(runtime, job)
+        return
+    now = runtime.clock.now()
+    try:
+        order = await prepare(runtime, document, now)
+        made = await seal_levels.make(
+            runtime, order, document.mode, Turn(Kind.SEAL, document.organisation_id, document.id)
+        )
+    except NoTimeStamp as failure:
+        await postpone(runtime, job, failure.reason, outbox.NO_TIME_STAMPS)
+        return
+    except (SealFailed, WorkerFailed, Problem, blobs.Missing) as failure:
+        await postpone(runtime, job, reason_of(failure))
+        return
+    await save(runtime, job, made, now)
+
+
+def reason_of(failure: Exception) -> str:
+    return failure.message if isinstance(failure, Problem) else str(failure)
+
+
+async def finish(runtime: Runtime, job: Job) -> None:
+    async def write(tx: Transaction) -> None:
+        await outbox.finish(tx, job, runtime.clock.now())
+
+    await runtime.db.write(write)
+
+
+async def postpone(runtime: Runtime, job: Job, reason: str, cause: str | None = None) -> None:
+    """Note why it failed and when it is tried again; tell the operator.
+
+    `cause` is what it has in common with others that wait; without one it is the reason itself.
+    """
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> tuple[Document, Instant]:
+        assert job.document_id is not None
+        before = await documents.get(tx, job.document_id)
+        outcome, due_at = lifecycle.seal_failed(before, reason, now)
+        await outbox.postpone(tx, job, due_at, cause or reason)
+        await authorities.note(tx, runtime.tsa.authorities)
+        return await outcomes.save(tx, outcome, before, runtime.vault, now), due_at
+
+    document, due_at = await runtime.db.write(write)
+    log.log(
+        logging.ERROR if document.seal_attempts == lifecycle.ALERT_AFTER else logging.WARNING,
+        "document %s could not be sealed, attempt %d: %s; tried again at %s",
+        document.id,
+        document.seal_attempts,
+        reason,
+        rfc3339(due_at),
+    )
+    runtime.bell.ring()
+
+
+async def save(runtime: Runtime, job: Job, made: seal_levels.Made, now: Instant) -> None:
+    """State, files, events and mails in one transaction: `completed` means the file can be fetched."""
+    sealed, stamp = made.sealed, made.stamp
+    hashes = await asyncio.to_thread(sha256_of, (sealed.sealed, sealed.certificate))
+
+    async def write(tx: Transaction) -> None:
+        assert job.document_id is not None
+        before = await documents.get(tx, job.document_id)
+        if before.status is Status.SEALING:
+            for content, sha256 in zip((sealed.sealed, sealed.certificate), hashes, strict=True):
+                await blobs.add(tx, content, now, sha256)
+            await blobs.attach(tx, before.id, *hashes)
+            size = len(sealed.sealed) + len(sealed.certificate)
+            await usage.add(tx, outcomes.meter(before, now), Usage(storage_bytes=size))
+            done = Seal(
+                level=sealed.level,
+                sealed_at=now,
+                sha256=hashes[0],
+                size=len(sealed.sealed),
+                page_count=sealed.page_count,
+                timestamped=stamp is not None,
+                certificate=sealed.certificate_sha256,
+                certificate_sha256=hashes[1],
+                asked=made.asked,
+                stamped_at=stamp.at if stamp else None,
+                authority=stamp.authority if stamp else None,
+            )
+            await outcomes.save(tx, lifecycle.seal(before, done, now), before, runtime.vault, now)
+            if before.seal_error is not None:  # what held this one up may have held up others
+                await outbox.hasten_alike(tx, job, now)
+            await authorities.note(tx, runtime.tsa.authorities)
+        await outbox.finish(tx, job, now)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+
+
+async def prepare(runtime: Runtime, document: Document, now: Instant) -> SealOrder:
+    """Everything the worker needs: the file, the values in their places, the facts of the certificate page."""
+    organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
+    trail = up_to_last_act(await events.trail(runtime.db, document.id))
+    pictures = {
+        ink.picture: await blobs.get(runtime.db, ink.picture)
+        for recipient in document.recipients
+        for ink in inks_of(recipient)
+        if ink.picture
+    }
+    base_url, logo = runtime.config.server.base_url, await printed(runtime.db, organisation)
+    return SealOrder(
+        prepared=await blobs.get(runtime.db, document.file.prepared),
+        fields=tuple(drawn_fields(document, pictures)),
+        certificate=facts(base_url, document, organisation, trail, pictures, now, logo),
+        now=now,
+        font_paths=font_paths(runtime),
+        trail=audit_file.write(document.id, trail),
+    )

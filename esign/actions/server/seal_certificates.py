@@ -1,0 +1,168 @@
+"""The certificates that documents are sealed with: renewed in time, and replaced by those who look after the server."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from esign.actions.base import audit_log
+from esign.actions.base.audit_log import Act
+from esign.actions.server import setup_checks
+from esign.authority import BY_ITSELF, Authority, AuthorityError, By, examine, opened
+from esign.core.actor import Actor, Mode, Origin
+from esign.core.errors import Problem
+from esign.core.instant import rfc3339, to_datetime
+from esign.core.people.account import Organisation
+from esign.core.people.caller import PROGRAM, Caller
+from esign.core.people.member import MemberRole
+from esign.core.people.user import Act as Permission
+from esign.core.people.user import may
+from esign.runtime import Runtime
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts
+from esign.store.people import audit_log as logged
+from esign.store.queue import outbox
+
+log = logging.getLogger("esign.seal")
+
+
+def tell(authority: Authority) -> None:
+    """Whoever runs the server reads what will have to be done."""
+    for warning in authority.warnings:
+        log.error("%s Until then documents cannot be sealed.", warning)
+    for notice in authority.notices:
+        log.warning("%s", notice.sentence)
+
+
+async def refresh(runtime: Runtime) -> int:
+    """Renew what ends, and take what was put into the files meanwhile; the number of modes that changed.
+
+    Where the files cannot be used, sealing goes on with what there is.
+    """
+    try:
+        before, after = await asyncio.to_thread(runtime.keyring.refresh, runtime.clock.settled())
+    except AuthorityError as error:
+        log.error("%s Until then the seal certificate stays the one before.", error)
+        return 0
+    number = await changed(runtime, before, after)
+    await log_changes(runtime, PROGRAM)
+    return number
+
+
+async def log_changes(runtime: Runtime, caller: Caller, by: By = BY_ITSELF) -> None:
+    """Enter in the administrative log what the journal beside the keys has and the log has not.
+
+    The keys are files, so no transaction holds them and the log: after a crash between the two, the next start or hour
+    enters what is missing. What the journal says of `by` is entered as an act of `caller`: of two who change the seal
+    at once, one may enter the changes of both.
+    """
+    history = await asyncio.to_thread(runtime.keyring.history)
+    changes = list(enumerate(reversed(history), 1))
+
+    async def write(tx: Transaction) -> None:
+        first = await accounts.first_organisation(tx)
+        last = await logged.find_newest(tx, first.id, "seal.changed") if first else None
+        entered = int(last.data["number"]) if last else 0
+        for number, change in changes:
+            if number > entered:
+                is_theirs = (change.who, change.ip) == (by.who, by.ip)
+                who = caller if is_theirs else Caller(Actor("system"), Origin(change.ip))
+                data = {
+                    "number": number,
+                    "act": change.deed,
+                    "changedAt": rfc3339(change.at),
+                    "sha256": change.fingerprint,
+                }
+                act = Act("seal.changed", data, {"subject": change.subject, "by": change.who})
+                await audit_log.log_of_installation(tx, runtime.vault, who, runtime.clock.now(), act)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+
+
+async def changed(runtime: Runtime, before: Authority, after: Authority) -> int:
+    """Say what is different, and let the documents try again that wait for a seal."""
+    if (before.warnings, before.notices) != (after.warnings, after.notices):
+        tell(after)
+    pairs = {Mode.LIVE: (before.live, after.live), Mode.TEST: (before.test, after.test)}
+    renewed = [mode for mode, (was, now) in pairs.items() if was != now]
+    for mode in renewed:
+        log.warning("documents of %s mode are sealed with another certificate from now on", mode)
+
+    async def write(tx: Transaction) -> None:
+        await outbox.hasten(tx, "seal", runtime.clock.now())
+
+    if renewed:
+        await runtime.db.write(write)
+        runtime.bell.ring()
+    return len(renewed)
+
+
+# ---------- by those who look after the server ----------
+
+
+async def is_in_hand(runtime: Runtime, organisation: Organisation) -> bool:
+    """Whether its owners may change the seal: all organisations of a server share it, and the first one made it."""
+    first = await accounts.first_organisation(runtime.db)
+    return first is not None and first.id == organisation.id
+
+
+async def _require_hand(runtime: Runtime, organisation: Organisation, role: MemberRole) -> None:
+    """Raise `insufficient_scope` for everybody but an owner of the first organisation, and where the file decides."""
+    if not may(role, Permission.OWN):
+        raise Problem("insufficient_scope", "Only an owner changes the seal.")
+    if not await is_in_hand(runtime, organisation):
+        raise Problem("insufficient_scope", "The seal belongs to the organisation that was set up first.")
+    if runtime.keyring.authority.origin == "configured":
+        raise Problem("insufficient_scope", "The seal stands in the configuration of this server.")
+
+
+async def upload(
+    runtime: Runtime,
+    organisation: Organisation,
+    role: MemberRole,
+    files: Sequence[tuple[str, bytes]],
+    passphrase: str,
+    by: By,
+    caller: Caller,
+) -> tuple[str, ...]:
+    """Seal with these from now on, unless something speaks against it: each a sentence with its remedy."""
+    await _require_hand(runtime, organisation, role)
+    now = runtime.clock.now()
+    try:
+        material, source = await asyncio.to_thread(opened, files, passphrase or None)
+        found = examine(material, to_datetime(now), source)
+        if problems := (*found.problems, *([found.dates] if found.dates else ())):
+            return problems
+        tried = await setup_checks.try_certificate(runtime, organisation, material.credential)
+        if not tried.fine:
+            return (f"A practice page could not be sealed with it; choose another one. {tried.words}",)
+        before, after = await asyncio.to_thread(runtime.keyring.upload, material, now, by)
+    except AuthorityError as error:
+        return error.problems
+    await _changed_by(runtime, before, after, by, caller)
+    return ()
+
+
+async def go_back(
+    runtime: Runtime, organisation: Organisation, role: MemberRole, by: By, caller: Caller
+) -> None:
+    """Seal with the certificate made here again; the uploaded key is gone."""
+    await _require_hand(runtime, organisation, role)
+    before, after = await asyncio.to_thread(runtime.keyring.go_back, runtime.clock.now(), by)
+    await _changed_by(runtime, before, after, by, caller)
+
+
+async def make_anew(
+    runtime: Runtime, organisation: Organisation, role: MemberRole, by: By, caller: Caller
+) -> None:
+    """Another certificate made here, in the name that the organisation has now."""
+    await _require_hand(runtime, organisation, role)
+    make = runtime.keyring.make_anew
+    before, after = await asyncio.to_thread(make, organisation.name, runtime.clock.now(), by)
+    await _changed_by(runtime, before, after, by, caller)
+
+
+async def _changed_by(runtime: Runtime, before: Authority, after: Authority, by: By, caller: Caller) -> None:
+    log.warning("%s changed the seal certificate", by.who)
+    await changed(runtime, before, after)
+    await log_changes(runtime, caller, by)

@@ -1,0 +1,227 @@
+"""Whether an installation is ready to send: its mail server takes mails, and its seal holds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.x509.oid import NameOID
+
+from esign.actions.base import logo_pictures
+from esign.actions.base.printable_text import font_paths
+from esign.actions.mail import deliver_mail, notices
+from esign.actions.sealing import seal_levels
+from esign.core.actor import Mode
+from esign.core.errors import Problem
+from esign.core.instant import DAY, Instant, to_datetime
+from esign.core.people.account import Organisation
+from esign.core.seal_credential import Credential
+from esign.mail.failure import MailFailure
+from esign.mail.message import Mailbox, compose
+from esign.pdf.report import Verification
+from esign.pdf.seal_order import SealOrder
+from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.pdf.worker.workers import WorkerFailed
+from esign.runtime import Runtime
+from esign.store.engine.database import Transaction
+from esign.store.server import authorities
+from esign.system.entropy import new_id
+from esign.tsa import NoTimeStamp
+
+WORDS = "A practice page, sealed to see whether the seal holds."
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came of a check; `words` are the mail server's own, or the reason."""
+
+    fine: bool
+    words: str
+
+
+async def send_mail(runtime: Runtime, organisation: Organisation, to: Mailbox) -> Found:
+    """One mail, sent at once and not by the outbox: what the server says is the answer."""
+    now = runtime.clock.now()
+    facts = {"organisation": organisation.name}
+    own = await logo_pictures.mailed(runtime.db, organisation)
+    notice = notices.Notice(organisation, Mode.LIVE, to, "mail_checked", facts, logo=own)
+    host = (runtime.config.public_host or "localhost").replace(":", ".")
+    try:
+        message = compose(
+            notices.write_letter(notice),
+            sender=deliver_mail.sender_of(runtime, organisation),
+            to=to,
+            message_id=f"{new_id('eml', now)}@{host}",
+            at=now,
+        )
+        return Found(True, (await runtime.mail.send(message)).reply)
+    except MailFailure as failure:
+        return Found(False, failure.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class SealState:
+    """The certificate that documents of a mode are sealed with; `origin` says how it came here.
+
+    `fingerprint` is its SHA-256, as other programs show it; `days` is how long it is valid in all.
+    """
+
+    subject: str
+    issuer: str
+    begins_at: Instant
+    ends_at: Instant
+    days: int
+    days_left: int
+    made_here: bool
+    origin: str
+    key: str
+    fingerprint: str
+
+
+def seal_state(runtime: Runtime, mode: Mode = Mode.LIVE) -> SealState:
+    certificate = x509.load_der_x509_certificate(runtime.credentials[mode].certificate_der)
+    begins_at = int(certificate.not_valid_before_utc.timestamp() * 1000)
+    ends_at = int(certificate.not_valid_after_utc.timestamp() * 1000)
+    origin = "made" if mode is Mode.TEST else runtime.keyring.authority.origin
+    return SealState(
+        subject=name_of(certificate.subject),
+        issuer=name_of(certificate.issuer),
+        begins_at=begins_at,
+        ends_at=ends_at,
+        days=(ends_at - begins_at) // DAY,
+        days_left=max(0, (ends_at - runtime.clock.now()) // DAY),
+        made_here=origin == "made",
+        origin=origin,
+        key=kind_of(certificate.public_key()),
+        fingerprint=certificate.fingerprint(hashes.SHA256()).hex(":"),
+    )
+
+
+def kind_of(key: object) -> str:
+    """The kind and strength of a public key, in the words of those who compare them."""
+    if isinstance(key, ec.EllipticCurvePublicKey):
+        return f"ECDSA, curve {key.curve.name}"
+    if isinstance(key, rsa.RSAPublicKey):
+        return f"RSA, {key.key_size} bits"
+    return type(key).__name__.removesuffix("PublicKey").strip("_")
+
+
+def name_of(name: x509.Name) -> str:
+    found = name.get_attributes_for_oid(NameOID.COMMON_NAME)
+    return str(found[0].value) if found else name.rfc4514_string()
+
+
+async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
+    """A page sealed as live documents are, and checked as anybody checks it; nothing of it is kept."""
+    order = await practice(runtime, organisation)
+    now, turn = order.now, Turn(Kind.ACT, organisation.id)
+    roots = (*runtime.trusted, *runtime.roots)
+    try:
+        made = await seal_levels.make(runtime, order, Mode.LIVE, turn)
+        verdict = await runtime.pdf.verify(made.sealed.sealed, roots, now, turn=turn)
+    except (WorkerFailed, NoTimeStamp) as failure:
+        return Found(False, failure.reason)
+    except Problem as problem:
+        return Found(False, problem.message)
+    finally:
+        await remember(runtime)
+    return judged(verdict, reached(made, verdict))
+
+
+async def try_certificate(runtime: Runtime, organisation: Organisation, candidate: Credential) -> Found:
+    """A page sealed with what is not used yet; without a time stamp, which has nothing to do with it."""
+    order = await practice(runtime, organisation)
+    turn = Turn(Kind.ACT, organisation.id)
+    try:
+        sealed = await runtime.pdf.seal(order, candidate, turn)
+        verdict = await runtime.pdf.verify(sealed.sealed, (candidate.anchor_der,), order.now, turn=turn)
+    except WorkerFailed as failure:
+        return Found(False, failure.reason)
+    return judged(verdict, sealed.level)
+
+
+async def practice(runtime: Runtime, organisation: Organisation) -> SealOrder:
+    now = runtime.clock.now()
+    page = facts(runtime, organisation, now, await logo_pictures.printed(runtime.db, organisation))
+    return SealOrder(a_page(WORDS), (), page, now, font_paths(runtime))
+
+
+def judged(verdict: Verification, words: str) -> Found:
+    reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
+    return Found(verdict["result"] == "valid", " ".join(reasons) or words)
+
+
+def reached(made: seal_levels.Made, verdict: Verification) -> str:
+    """The level, and what of the time stamp is not as it was wanted."""
+    (signature,) = verdict["signatures"]
+    level, stamp = made.sealed.level, signature["timestamp"]
+    if made.asked != level:
+        return f"{level}: {made.asked} was asked for, but no authority gave a time stamp"
+    if stamp is not None and not stamp["trusted"]:
+        return f"{level}; its time stamp is by {stamp['authority']}, an authority that [seal] trust does not name"
+    return level
+
+
+async def remember(runtime: Runtime) -> None:
+    """Keep how the time-stamp authorities answered."""
+
+    async def write(tx: Transaction) -> None:
+        await authorities.note(tx, runtime.tsa.authorities)
+
+    if runtime.tsa.authorities:
+        await runtime.db.write(write)
+
+
+def facts(
+    runtime: Runtime, organisation: Organisation, now: Instant, logo: Mapping[str, Any] | None
+) -> Mapping[str, Any]:
+    """The certificate page of a document that nobody had to sign."""
+    base = runtime.config.server.base_url
+    at = to_datetime(now).isoformat()
+    return {
+        "schema": 1,
+        "paper": "a4",
+        "lang": organisation.locale,
+        "mode": Mode.LIVE.value,
+        "time_zone": "UTC",
+        "organisation": {"name": organisation.name, "colour": organisation.colour, "logo": logo},
+        "verify": {"url": f"{base}/verify", "short": f"{base.partition('://')[2]}/verify"},
+        "document": {
+            "id": "doc_practice",
+            "title": WORDS,
+            "lang": "en",
+            "file_name": "practice.pdf",
+            "status": "completed",
+            "pages": 1,
+            "sender": {"name": organisation.name, "email": organisation.reply_to or ""},
+            "sent_at": at,
+            "closed_at": at,
+            "close_reason": None,
+        },
+        "files": {"uploaded_sha256": "0" * 64, "prepared_sha256": "0" * 64},
+        "recipients": [],
+        "audit": [],
+        "chain": {"entries": 1, "head": "0" * 64},
+    }
+
+
+def a_page(words: str) -> bytes:
+    """A PDF of one page with one line on it."""
+    text = f"BT /F 12 Tf 72 760 Td ({words}) Tj ET".encode()
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F 4 0 R>>>>/Contents 5 0 R>>"
+    objects = (
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        page,
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        b"<</Length %d>>stream\n%s\nendstream" % (len(text), text),
+    )
+    pdf, places = b"%PDF-1.7\n", []
+    for number, each in enumerate(objects, 1):
+        places.append(len(pdf))
+        pdf += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    head = b"xref\n0 6\n0000000000 65535 f \n" + table
+    return pdf + head + b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % len(pdf)

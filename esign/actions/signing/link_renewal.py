@@ -1,0 +1,27 @@
+"""A recipient whose document has expired asks for a new link."""
+
+from esign.actions.signing.signing import Visit, Visitor, find_proven, opened, shown
+from esign.core.actor import Origin
+from esign.core.document.state import renew_link
+from esign.runtime import Runtime
+from esign.store.document import outcomes
+from esign.store.engine.database import Transaction
+from esign.store.queue import events
+
+
+async def ask(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
+    """Tell the sender, once an hour at most; asking again before changes nothing."""
+    seen = await find_proven(runtime, visitor)
+    assert seen.document is not None and seen.recipient is not None and seen.organisation is not None
+    person, organisation, now = seen.recipient, seen.organisation, runtime.clock.now()
+
+    async def write(tx: Transaction) -> None:
+        document = await opened(tx, visitor.token, now)
+        asked_at = await events.last(tx, document.id, renew_link.ASKED, person.id)
+        if not renew_link.is_recent(asked_at, now):
+            outcome = renew_link.ask(document, document.recipient(person.id), organisation, origin, now)
+            await outcomes.note(tx, outcome, runtime.vault, now)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+    return await shown(runtime, seen.document, person.id, visitor)

@@ -1,0 +1,141 @@
+"""Drawing on a phone for the page at a desk: the desk shows a code, the phone draws, the desk decides."""
+
+from dataclasses import dataclass
+
+from esign.actions.signing import signature_images, signing
+from esign.actions.signing.signing import Visit, Visitor
+from esign.core.document import handoff as rules
+from esign.core.document.document import Document, Recipient, Status
+from esign.core.document.handoff import Handoff, Progress
+from esign.core.document.state import lifecycle
+from esign.core.errors import Detail, Problem, UnknownLink
+from esign.core.instant import Instant
+from esign.core.people.account import Organisation
+from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.runtime import Runtime
+from esign.store.document import documents, phone_handoffs
+from esign.store.engine.database import Reader, Transaction
+from esign.store.people import accounts
+from esign.system.entropy import new_id, new_token
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """What the desk shows: `address` is the phone's link, which is known to nobody else and stored nowhere."""
+
+    id: str
+    address: str
+    expires_at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Phone:
+    """What a phone's link shows; only one that may still be drawn on names its document. `state` is one of open,
+    sent, expired, unknown."""
+
+    state: str
+    document: Document | None = None
+    recipient: Recipient | None = None
+    organisation: Organisation | None = None
+    kind: str = "signature"
+
+
+# ---------- at the desk ----------
+
+
+async def offer(runtime: Runtime, visitor: Visitor, kind: object) -> Offered:
+    """A new code in place of the one before; only for a page that is open, its own code shown."""
+    if kind not in rules.KINDS:
+        raise Problem("invalid_request", details=[Detail("/kind", "signature or initials.", "enum")])
+    person = signer(await signing.find_proven(runtime, visitor))
+    now, token = runtime.clock.now(), new_token()
+
+    async def write(tx: Transaction) -> Handoff:
+        document = await signing.opened(tx, visitor.token, now)
+        lifecycle.require_open(document, now)
+        lifecycle.require_turn(document, document.recipient(person.id))
+        made = Handoff(person.id, document.id, new_id("hnd", now), str(kind), now + rules.LIVES)
+        await phone_handoffs.begin(tx, token, made)
+        return made
+
+    made = await runtime.db.write(write)
+    return Offered(made.id, f"{runtime.config.server.base_url}/h/{token}", made.expires_at)
+
+
+async def look(runtime: Runtime, visitor: Visitor, id: str) -> tuple[Progress, bytes | None]:
+    """How far it is, and the picture once it has come: a proposal, of which nothing is signed yet."""
+    person = signer(await signing.find_proven(runtime, visitor))
+    found = await phone_handoffs.get(runtime.db, person.id)
+    if found is None or found.id != id:
+        return Progress.EXPIRED, None
+    progress = found.progress(runtime.clock.now())
+    if progress is not Progress.RECEIVED:
+        return progress, None
+    return progress, await phone_handoffs.picture(runtime.db, found, runtime.vault)
+
+
+def signer(seen: Visit) -> Recipient:
+    if seen.state != "open" or seen.recipient is None or not seen.recipient.acting:
+        raise Problem("recipient_not_active")
+    return seen.recipient
+
+
+# ---------- on the phone ----------
+
+
+async def phone(runtime: Runtime, token: str) -> Phone:
+    """Look only: a scanner that opens the link uses nothing up."""
+    found = await phone_handoffs.find(runtime.db, token)
+    if found is None:
+        return Phone("unknown")
+    progress = found.progress(runtime.clock.now())
+    if progress is Progress.EXPIRED:
+        return Phone("expired")
+    if progress is Progress.RECEIVED:
+        return Phone("sent")
+    document = await documents.get(runtime.db, found.document_id)
+    person = document.recipient(found.recipient_id)
+    if document.status is not Status.SENT or not person.active:
+        return Phone("expired")
+    organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
+    return Phone("open", document, person, organisation, found.kind)
+
+
+async def arrive(runtime: Runtime, token: str) -> Phone:
+    """The page stands before somebody's eyes: its script says so, and the desk is told."""
+
+    async def write(tx: Transaction) -> None:
+        now = runtime.clock.now()
+        await phone_handoffs.open(tx, (await drawable(tx, token, now)).id, now)
+
+    await runtime.db.write(write)
+    return await phone(runtime, token)
+
+
+async def receive(runtime: Runtime, token: str, picture: object) -> Phone:
+    """Take what was drawn, once; it waits for the desk as long again as the code was good for."""
+    found = await drawable(runtime.db, token, runtime.clock.now())
+    document = await documents.get(runtime.db, found.document_id)
+    turn = Turn(Kind.ACT, document.organisation_id, found.recipient_id)
+    png = await signature_images.redrawn(runtime, picture, "/picture", turn)
+
+    async def write(tx: Transaction) -> None:
+        now = runtime.clock.now()
+        found = await drawable(tx, token, now)
+        await phone_handoffs.receive(tx, found, png, now + rules.LIVES, runtime.vault)
+
+    await runtime.db.write(write)
+    return await phone(runtime, token)
+
+
+async def drawable(reader: Reader, token: str, now: Instant) -> Handoff:
+    """The handoff that still waits for a drawing; `recipient_not_active` when it does not any more."""
+    found = await phone_handoffs.find(reader, token)
+    if found is None:
+        raise UnknownLink()
+    if found.progress(now) in (Progress.EXPIRED, Progress.RECEIVED):
+        raise Problem("recipient_not_active")
+    document = await documents.get(reader, found.document_id)
+    lifecycle.require_open(document, now)
+    lifecycle.require_turn(document, document.recipient(found.recipient_id))
+    return found

@@ -1,0 +1,139 @@
+"""Showing that a link is one's own: having a code sent, and entering one (contract 3.2, authentication)."""
+
+from dataclasses import replace
+from math import ceil
+
+from esign.actions.base import stored_codes
+from esign.actions.signing.signing import Visit, Visitor, find, find_opened, opened, shown
+from esign.core.actor import Origin
+from esign.core.document import challenge as rules
+from esign.core.document.challenge import Challenge, Method, Standing, Step
+from esign.core.document.document import Document, Recipient
+from esign.core.document.signing_link import Route, route
+from esign.core.document.state.lifecycle import actor_of, name_link
+from esign.core.document.state.outcome import Event, Mail, Outcome
+from esign.core.errors import Detail, Problem
+from esign.core.instant import HOUR, SECOND, Instant, Millis, rfc3339
+from esign.runtime import Runtime
+from esign.store.document import challenges, documents, outcomes
+from esign.store.engine.database import Transaction
+from esign.system.entropy import new_code, new_token
+
+LIVES: Millis = 12 * HOUR  # of a proof: longer than anybody reads, so that nothing filled in is lost
+
+
+async def send_code(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
+    """A new code by mail; the one before no longer counts."""
+    document, person = await asked(runtime, visitor)
+    if person.authentication != Method.EMAIL_CODE:
+        raise Problem("not_found")
+    now, code = runtime.clock.now(), new_code()
+
+    async def write(tx: Transaction) -> None:
+        before = await challenges.get(tx, person.id)
+        again = rules.next_code_at(before, now)
+        if again > now:
+            raise too_often(again, now)
+        mac = stored_codes.mailed(runtime.vault, person.id, code)
+        await challenges.save(tx, rules.sent(before, mac, now))
+        current = await opened(tx, visitor.token, now)
+        await outcomes.note(tx, mailing(current, person.id, code, origin, now), runtime.vault, now)
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+    return await shown(runtime, document, person.id, visitor)
+
+
+def mailing(document: Document, recipient_id: str, code: str, origin: Origin, now: Instant) -> Outcome:
+    recipient, until = document.recipient(recipient_id), now + rules.LIVES
+    event = Event(
+        "recipient.code_sent",
+        now,
+        actor_of(recipient),
+        recipient.id,
+        origin,
+        data={"method": recipient.authentication, "expiresAt": rfc3339(until)},
+        detail={"email": recipient.email},
+    )
+    mail = Mail("code", f"code:{recipient.id}:{now}", recipient.id, code=code, until=until)
+    return Outcome(document, (event,), (mail,))
+
+
+async def authenticate(runtime: Runtime, visitor: Visitor, given: str, origin: Origin) -> tuple[Visit, str]:
+    """The link opened by its code, and the new session of the browser; a wrong try is noted and counted."""
+    document, person = await asked(runtime, visitor)
+    now, session = runtime.clock.now(), new_token()
+
+    async def write(tx: Transaction) -> Problem | None:
+        before = await challenges.get(tx, person.id)
+        current, link = await find_opened(tx, visitor.token, now)
+        recipient = replace(current.recipient(person.id), link=link.route(current.mode))
+        standing = rules.standing(recipient.authentication, before, now)
+        if standing.step is not Step.ENTER:
+            return refusal(standing, now)
+        if not fits(runtime, recipient, before, given):
+            after = rules.tried(recipient.authentication, before, now)
+            await challenges.save(tx, after)
+            failed = noted(recipient, origin, now, passed=False)
+            await outcomes.record(tx, document.id, (failed,), runtime.vault)
+            return refusal(rules.standing(recipient.authentication, after, now), now)
+        await challenges.save(tx, rules.passed(before))
+        await challenges.prove(tx, visitor.session, session, recipient.id, now + LIVES)
+        recipient = replace(recipient, code=route_of_code(current, recipient, before))
+        await documents.save_proof(tx, recipient)
+        await outcomes.record(tx, document.id, (noted(recipient, origin, now, passed=True),), runtime.vault)
+        return None
+
+    if (refused := await runtime.db.write(write)) is not None:
+        raise refused
+    return await shown(runtime, document, person.id, Visitor(visitor.token, session)), session
+
+
+async def asked(runtime: Runtime, visitor: Visitor) -> tuple[Document, Recipient]:
+    """The document and the recipient of a link that asks for a code."""
+    seen = await find(runtime, visitor)
+    assert seen.document is not None and seen.recipient is not None
+    if seen.state != "code":
+        raise Problem("recipient_not_active", "No code is asked for.", current_status=seen.document.status)
+    return seen.document, seen.recipient
+
+
+def fits(runtime: Runtime, recipient: Recipient, challenge: Challenge, given: str) -> bool:
+    if recipient.authentication == Method.EMAIL_CODE:
+        stored = challenge.code
+        return stored is not None and stored_codes.is_mailed(runtime.vault, recipient.id, stored, given)
+    agreed = recipient.access_code
+    return agreed is not None and stored_codes.is_agreed(runtime.vault, agreed, given)
+
+
+def route_of_code(document: Document, recipient: Recipient, challenge: Challenge) -> Route | None:
+    """How the code came that was entered; None for one that was agreed upon."""
+    mailed = recipient.authentication == Method.EMAIL_CODE
+    return route(document.mode, challenge.reached) if mailed else None
+
+
+def noted(recipient: Recipient, origin: Origin, now: Instant, *, passed: bool) -> Event:
+    name = "recipient.authenticated" if passed else "recipient.authentication_failed"
+    data = {
+        "method": recipient.authentication,
+        "result": "passed" if passed else "failed",
+        **name_link(recipient),
+    }
+    if passed and recipient.code is not None:
+        data["code"] = recipient.code
+    return Event(name, now, actor_of(recipient), recipient.id, origin, data=data)
+
+
+def refusal(standing: Standing, now: Instant) -> Problem:
+    """Why the code was not taken; where another may be tried, how often."""
+    if standing.step is Step.ENTER:
+        times = "once more" if standing.left == 1 else f"{standing.left} more times"
+        message = f"This code does not fit. You can try {times}."
+        return Problem("invalid_request", message, details=[Detail("/code", message, "reference")])
+    if standing.step is Step.WAIT and standing.at is not None:
+        return too_often(standing.at, now)
+    return Problem("recipient_not_active", "There is no code to enter now.")
+
+
+def too_often(again: Instant, now: Instant) -> Problem:
+    return Problem("rate_limited", "Please wait.", retry_after=max(1, ceil((again - now) / SECOND)))

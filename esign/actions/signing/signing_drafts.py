@@ -1,0 +1,68 @@
+"""Keeping what a recipient enters before finishing; a draft is no part of the document, and leaves no trace in it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from esign.actions.signing.signing import Visit, Visitor, find, opened
+from esign.core.document import signing_draft as rules
+from esign.core.document.signing_draft import Draft, Given
+from esign.core.document.state import lifecycle
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.runtime import Runtime
+from esign.store.document import signing_drafts
+from esign.store.engine.database import Transaction
+
+MOST = 2 * 2**20  # bytes: what finishing may send
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How the link stands, and for an open one what else has come since the page looked last."""
+
+    state: str
+    now: Instant
+    revision: int = 0
+    values: Mapping[str, Given] = field(default_factory=dict)
+
+
+async def entered(runtime: Runtime, seen: Visit) -> Draft:
+    """What stands in the fields of an open page."""
+    assert seen.recipient is not None
+    return await signing_drafts.get(runtime.db, seen.recipient.id, runtime.vault)
+
+
+async def keep(runtime: Runtime, visitor: Visitor, given: Mapping[str, Given], since: int) -> Kept:
+    """Take what is newer, tell what is newer elsewhere; nothing is written when nothing was given."""
+    seen, now = await find(runtime, visitor), runtime.clock.now()
+    person = seen.recipient
+    assert person is not None
+    if seen.state != "open" or not person.acting:
+        return Kept(seen.state, now)
+    rules.check(person, given)
+
+    async def write(tx: Transaction) -> Draft:
+        document = await opened(tx, visitor.token, now)
+        lifecycle.require_open(document, now)
+        lifecycle.require_turn(document, document.recipient(person.id))
+        before = await signing_drafts.get(tx, person.id, runtime.vault)
+        after = rules.merged(before, given, now)
+        if after is not before:
+            await store(runtime, tx, person.id, after)
+        return after
+
+    draft = await runtime.db.write(write) if given else await entered(runtime, seen)
+    news = {id: new for id, new in draft.since(since).items() if new.value != value_of(given, id)}
+    return Kept(seen.state, now, draft.revision, news)
+
+
+async def store(runtime: Runtime, tx: Transaction, recipient_id: str, draft: Draft) -> None:
+    content = signing_drafts.dump(draft)
+    if len(content) > MOST:
+        raise Problem("request_too_large", "This is more than can be kept.")
+    await signing_drafts.save(tx, recipient_id, content, runtime.vault)
+
+
+def value_of(given: Mapping[str, Given], id: str) -> object:
+    """What the page has there itself."""
+    return given[id].value if id in given else ...

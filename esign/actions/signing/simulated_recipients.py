@@ -1,0 +1,191 @@
+"""Recipients of test mode who act when they are told to, as the system (contract 3.5, 8)."""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from esign.actions.base.transition import Find, Keep, transition
+from esign.actions.document import documents as acting
+from esign.actions.document import reminders
+from esign.actions.document.documents import find_own
+from esign.actions.document.edit_document import Asking
+from esign.actions.document.reminders import Reminded
+from esign.actions.signing.signing import answered, today_at
+from esign.core.actor import NOWHERE, SYSTEM, Owner
+from esign.core.document import consent, mail_delivery, simulated_answers
+from esign.core.document.document import Document, Recipient, RecipientStatus, Status
+from esign.core.document.signing_link import Route
+from esign.core.document.state import lifecycle
+from esign.core.document.state.outcome import Event, Outcome
+from esign.core.errors import Detail, Problem
+from esign.runtime import Runtime
+from esign.store.engine.database import Transaction
+from esign.store.people import accounts
+
+BOUNCED = "Simulated: the mail server refused the address."
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is to happen: `values` by field key or id; who is meant where `recipient_id` is None says `chosen`."""
+
+    action: str
+    recipient_id: str | None
+    values: Mapping[str, Any]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One simulation of one document."""
+
+    runtime: Runtime
+    owner: Owner
+    document_id: str
+    step: Step
+    keep: Keep | None
+
+    async def play(self, decide: Callable[[Document], Outcome], find: Find | None = None) -> Document:
+        """One transition by the system."""
+
+        def by_system(document: Document) -> Outcome:
+            outcome = decide(document)
+            return replace(outcome, events=tuple(simulated(outcome)))
+
+        found = find or find_own(self.owner, self.document_id)
+        played: Document = await transition(self.runtime, found, by_system, self.keep)
+        return played
+
+
+async def simulate(
+    runtime: Runtime, owner: Owner, document_id: str, step: Step, keep: Keep | None = None
+) -> Document:
+    """The document after the step."""
+    found = await acting.get(runtime, owner, document_id)
+    if step.recipient_id is not None and step.recipient_id not in {r.id for r in found.recipients}:
+        message = "No recipient of this document has this id."
+        raise Problem("invalid_request", details=[Detail("/recipientId", message, "reference")])
+    return await ACTIONS[step.action](Scene(runtime, owner, document_id, step, keep), found)
+
+
+def chosen(scene: Scene, document: Document) -> Recipient:
+    """Who is named, else the first who has been asked and has not finished."""
+    lifecycle.require_open(document, scene.runtime.clock.now())
+    if scene.step.recipient_id is not None:
+        return replace(document.recipient(scene.step.recipient_id), link=Route.TEST)
+    asked = [recipient for recipient in document.recipients if recipient.invited]
+    if not asked:
+        raise Problem("recipient_not_active", current_status=document.status)
+    return replace(min(asked, key=lambda recipient: recipient.order), link=Route.TEST)
+
+
+def simulated(outcome: Outcome) -> Iterator[Event]:
+    """The same facts, brought about by the system; whoever looks has not really shown who they are."""
+    for event in outcome.events:
+        if event.type == "recipient.viewed" and event.recipient_id is not None:
+            person = outcome.document.recipient(event.recipient_id)
+            data = {"method": person.authentication, "result": "simulated", "link": Route.TEST.value}
+            yield Event("recipient.authenticated", event.at, SYSTEM, person.id, data=data)
+        if event.type != "recipient.authenticated":
+            yield replace(event, actor=SYSTEM)
+
+
+async def view(scene: Scene, found: Document) -> Document:
+    now = scene.runtime.clock.now()
+    return await scene.play(lambda document: lifecycle.view(document, chosen(scene, document), NOWHERE, now))
+
+
+async def complete(scene: Scene, found: Document) -> Document:
+    """Fill in and finish; what is not given is made up, what is given is checked as from a browser."""
+    runtime, now, person = scene.runtime, scene.runtime.clock.now(), chosen(scene, found)
+    lifecycle.require_turn(found, person)
+    organisation = await accounts.get_organisation(runtime.db, found.organisation_id)
+    names = {field.key or field.id: field.id for field in person.fields}
+    given = {names.get(name, name): value for name, value in scene.step.values.items()}
+    today = today_at(organisation, now)
+    try:
+        answers = await answered(
+            runtime, found, person, organisation, simulated_answers.answers(person, given, today)
+        )
+    except Problem as problem:
+        raise relocated(problem, {id: name for name, id in names.items()}) from problem
+    locale = person.locale or found.locale or organisation.locale
+    agreed = f"{consent.VERSION} {consent.sha256(locale, person.role)}"
+
+    async def find(tx: Transaction) -> Document:
+        await answers.store(tx, found, now)
+        return await find_own(scene.owner, scene.document_id)(tx)
+
+    def decide(document: Document) -> Outcome:
+        signer = replace(document.recipient(person.id), ink=answers.ink, link=Route.TEST)
+        return lifecycle.complete(document, signer, answers.fields, agreed, NOWHERE, now)
+
+    return await scene.play(decide, find)
+
+
+def relocated(problem: Problem, keys: Mapping[str, str]) -> Problem:
+    """The same problem with its paths as the simulation names the answers."""
+    details = []
+    for detail in problem.details:
+        place = detail.path.removeprefix("/answers/")
+        name = keys.get(place, place).replace("~", "~0").replace("/", "~1")
+        details.append(replace(detail, path=f"/values/{name}"))
+    return Problem(problem.code, problem.message, details=details, current_status=problem.current_status)
+
+
+async def decline(scene: Scene, found: Document) -> Document:
+    now, reason = scene.runtime.clock.now(), scene.step.reason
+    return await scene.play(
+        lambda document: lifecycle.decline(document, chosen(scene, document), reason, NOWHERE, now)
+    )
+
+
+async def bounce(scene: Scene, found: Document) -> Document:
+    """The mail server refuses the address of somebody who was written to."""
+    now = scene.runtime.clock.now()
+
+    def decide(document: Document) -> Outcome:
+        person = chosen(scene, document)
+        if person.status is RecipientStatus.COMPLETED:
+            raise Problem("recipient_already_completed", current_status=document.status)
+        if person.sent_at is None:
+            raise Problem("recipient_not_active", current_status=document.status)
+        return mail_delivery.delivery_failed(document, person, scene.step.reason or BOUNCED, now)
+
+    return await scene.play(decide)
+
+
+async def expire(scene: Scene, found: Document) -> Document:
+    """As if the time of the document were over now."""
+    now = scene.runtime.clock.now()
+
+    def decide(document: Document) -> Outcome:
+        lifecycle.require(document, Status.SENT)
+        return lifecycle.expire(replace(document, expires_at=now), now)
+
+    return await scene.play(decide)
+
+
+async def remind(scene: Scene, found: Document) -> Document:
+    """A reminder to whoever is named, else to everybody who may be reminded."""
+    asking = Asking(scene.owner, scene.document_id, SYSTEM, NOWHERE)
+    wanted, keep = scene.step.recipient_id, scene.keep
+
+    async def keep_document(tx: Transaction, reminded: Reminded) -> None:
+        if keep is not None:
+            await keep(tx, reminded.document)
+
+    done = await reminders.remind_by_hand(
+        scene.runtime, asking, None if wanted is None else (wanted,), None, keep_document
+    )
+    return done.document
+
+
+ACTIONS: Mapping[str, Callable[[Scene, Document], Awaitable[Document]]] = {
+    "view": view,
+    "complete": complete,
+    "decline": decline,
+    "bounce": bounce,
+    "expire": expire,
+    "remind": remind,
+}

@@ -1,0 +1,33 @@
+"""A typed signature shown to its signer as it will be sealed, before anything is decided."""
+
+from dataclasses import dataclass
+
+from esign.actions.base import printable_text
+from esign.actions.base.pdf_work import made
+from esign.actions.signing import signature_images, signing
+from esign.actions.signing.signing import Visitor
+from esign.core.errors import Problem
+from esign.pdf.worker.queue_turn import Kind, Turn
+from esign.runtime import Runtime
+
+
+@dataclass(frozen=True, slots=True)
+class Lettering:
+    """The picture as SVG and its width in points at its largest; or the letters `missing`, parted by spaces."""
+
+    svg: bytes
+    width: float
+    missing: str
+
+
+async def letters(runtime: Runtime, visitor: Visitor, text: object, hand: object) -> Lettering:
+    """Look only; `recipient_not_active` where there is nothing to sign."""
+    seen = await signing.find_proven(runtime, visitor)
+    if seen.state != "open" or seen.document is None or seen.recipient is None or not seen.recipient.acting:
+        raise Problem("recipient_not_active")
+    ink = signature_images.typed({"text": text, "hand": hand}, "/text")
+    assert ink.text is not None
+    fonts = printable_text.font_paths(runtime)
+    turn = Turn(Kind.ACT, seen.document.organisation_id, seen.recipient.id)
+    drawn = await made(runtime.pdf.letters(ink.text, ink.hand, seen.recipient.locale, fonts, turn=turn))
+    return Lettering(drawn.svg, drawn.width, printable_text.undrawn(ink.text, set(drawn.missing)))

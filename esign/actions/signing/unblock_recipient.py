@@ -1,0 +1,88 @@
+"""Letting a recipient try again whose code was entered, or asked for, too often."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from esign.actions.base.transition import Keep, transition
+from esign.actions.document.documents import find_own
+from esign.actions.document.edit_document import Asking
+from esign.core.document import challenge as rules
+from esign.core.document.challenge import Method
+from esign.core.document.document import Document, Recipient, Status
+from esign.core.document.state.outcome import Event, Outcome
+from esign.core.errors import Problem
+from esign.core.instant import DAY, SECOND, Instant, Millis
+from esign.runtime import Runtime
+from esign.store.document import challenges, outcomes
+from esign.store.engine.database import Reader, Transaction
+from esign.store.queue import events
+from esign.system.vault import Vault
+
+UNBLOCKED = "recipient.unblocked"
+MOST = 3  # times in 24 hours
+
+
+@dataclass(frozen=True, slots=True)
+class Unblocked:
+    """`unblocked` is false where the recipient could try already, and nothing changed."""
+
+    recipient_id: str
+    unblocked: bool
+
+
+async def unblock(runtime: Runtime, asking: Asking, recipient_id: str, keep: Keep | None = None) -> Unblocked:
+    """Forget the tries and the codes of a recipient; an access code stays the same, a mailed one is asked for anew.
+
+    Works after the end of the document too, when the code opens what is left to see. Raises `document_not_sent` for a
+    draft, `recipient_not_active` where no code is asked for, and `rate_limited` beyond `MOST` times in 24 hours: each
+    time allows as many guesses again, also to a sender who does not know the code.
+    """
+
+    def decide(document: Document) -> Outcome:
+        require_code(document, document.recipient(recipient_id))
+        return Outcome(document)
+
+    async def save(
+        tx: Transaction, outcome: Outcome, document: Document, vault: Vault, now: Instant
+    ) -> Unblocked:
+        recipient, before = document.recipient(recipient_id), await challenges.get(tx, recipient_id)
+        if not rules.is_blocked(recipient.authentication, before, now):
+            return Unblocked(recipient_id, unblocked=False)
+        earlier = await events.find_times(tx, document.id, UNBLOCKED, recipient_id, now - DAY + 1)
+        if len(earlier) >= MOST:
+            raise too_often(earlier[-MOST] + DAY - now)
+        await challenges.save(tx, rules.reset(before))
+        data = {"method": recipient.authentication}
+        event = Event(UNBLOCKED, now, asking.actor, recipient_id, asking.origin, data=data)
+        await outcomes.record(tx, document.id, (event,), vault)
+        return Unblocked(recipient_id, unblocked=True)
+
+    found = find_own(asking.owner, asking.document_id)
+    unblocked: Unblocked = await transition(runtime, found, decide, keep, save)
+    return unblocked
+
+
+def too_often(wait: Millis) -> Problem:
+    message = f"This recipient was unblocked {MOST} times in 24 hours. Agree upon another way to sign."
+    return Problem("rate_limited", message, retry_after=max(1, ceil(wait / SECOND)))
+
+
+def require_code(document: Document, recipient: Recipient) -> None:
+    """Raise unless the links of this recipient are out and ask for a code."""
+    if document.status is Status.DRAFT:
+        raise Problem("document_not_sent", current_status=document.status)
+    if recipient.authentication == Method.LINK:
+        raise Problem("recipient_not_active", "No code is asked for.", current_status=document.status)
+
+
+async def find_blocked(reader: Reader, recipients: Sequence[Recipient], now: Instant) -> frozenset[str]:
+    """Return the ids of those who cannot enter a code or have one sent now."""
+    coded = [one for one in recipients if one.authentication != Method.LINK]
+    return frozenset(
+        [
+            one.id
+            for one in coded
+            if rules.is_blocked(one.authentication, await challenges.get(reader, one.id), now)
+        ]
+    )

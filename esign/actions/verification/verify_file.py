@@ -1,0 +1,90 @@
+"""Checking the signatures of any PDF, for an organisation or for anybody: nothing of it is kept."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from esign.core.actor import Owner
+from esign.core.errors import Problem
+from esign.pdf.report import Verification
+from esign.pdf.worker.queue_turn import STRANGERS, Kind, Turn
+from esign.runtime import Runtime
+from esign.store.document import documents, public_records
+from esign.store.document.public_records import Record
+
+# Of processor time for a file that anybody brings. One of 36 MiB with a dozen signatures takes less than two.
+CPU_SECONDS = 5
+
+
+class Match(StrEnum):
+    """What a file is to a document sealed here: its sealed file or its certificate byte for byte, the same seal in
+    other bytes, the seal of a document that was deleted, or nothing of it."""
+
+    SEALED = "sealed"
+    CERTIFICATE = "certificate"
+    OTHER_BYTES = "other_bytes"
+    DELETED = "deleted"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`record` is that of the document that was asked for, or else of the one that the seal names."""
+
+    verification: Verification
+    document_id: str | None
+    record: Record | None
+    match: Match
+
+
+async def verify(runtime: Runtime, owner: Owner, file: bytes) -> Verification:
+    """Return the verdict by the roots of this installation and those it trusts.
+
+    `documentId` only where the very file is the sealed one, or the certificate, of a document of the owner.
+    Raises `file_too_large`, `too_many_pages`, `invalid_file`, `file_encrypted`, and what the queue refuses with.
+    """
+    found = await judge(runtime, file, Turn(Kind.PREVIEW, owner.organisation_id, cpu_seconds=CPU_SECONDS))
+    if found["issuedHere"]:
+        found["documentId"] = await documents.find_sealed(
+            runtime.db, owner.organisation_id, owner.mode, found["sha256"]
+        )
+    return found
+
+
+async def verify_for_anybody(
+    runtime: Runtime, file: bytes, asked: str | None = None, *, source: str = "", owner: Owner | None = None
+) -> Finding:
+    """Return the same verdict, and what the file is to the document `asked` for.
+
+    Strangers wait behind everybody else, one file at a time for each `source`, their network.
+    """
+    stranger = Turn(Kind.STRANGER, STRANGERS, source)
+    turn = Turn(Kind.PREVIEW, owner.organisation_id, cpu_seconds=CPU_SECONDS) if owner else stranger
+    found = await judge(runtime, file, turn)
+    named = found["audit"]["documentId"] if found["issuedHere"] and found["audit"] else None
+    document_id = asked or named
+    record = await public_records.find(runtime.db, document_id) if document_id else None
+    same = named is not None and named == document_id
+    return Finding(found, document_id, record, match(found["sha256"], record, same))
+
+
+def match(sha256: str, record: Record | None, same_seal: bool) -> Match:
+    if record is None:
+        return Match.NOTHING
+    if sha256 == record.sealed:
+        return Match.SEALED
+    if sha256 == record.certificate:
+        return Match.CERTIFICATE
+    if not same_seal:
+        return Match.NOTHING
+    return Match.DELETED if record.deleted_at is not None else Match.OTHER_BYTES
+
+
+async def judge(runtime: Runtime, file: bytes, turn: Turn) -> Verification:
+    limits = runtime.config.limits
+    if len(file) > limits.file_mib * 2**20:
+        raise Problem("file_too_large", f"The file is larger than {limits.file_mib} MiB.")
+    roots = (*runtime.trusted, *runtime.roots)
+    found = await runtime.pdf.verify(file, roots, runtime.clock.now(), runtime.own, turn=turn)
+    if found["pageCount"] > limits.pages:
+        raise Problem("too_many_pages", f"The file has more than {limits.pages} pages.")
+    return found

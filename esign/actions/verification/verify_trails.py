@@ -1,0 +1,128 @@
+"""Recomputing audit trails, and holding them against what the seals vouch for.
+
+A chain alone shows a change inside it. That its end was cut off, or that it was written anew, shows against the mac of
+its last entry, which only the application key can make, and against the head inside the sealed file, which not even
+that key can.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+from esign.core.document.audit import Chain
+from esign.core.document.document import Document
+from esign.core.errors import Problem
+from esign.pdf.report import Verification
+from esign.pdf.worker.workers import WorkerFailed
+from esign.store.document import blobs, documents, trails
+from esign.store.engine.database import Database, Transaction
+from esign.store.server import installation
+from esign.system.vault import Vault
+
+Judge = Callable[[bytes], Awaitable[Verification]]
+
+BATCH = 200
+
+CUT = "it does not end with the entry that was written last"
+
+
+async def complete_heads(db: Database, vault: Vault) -> int:
+    """Vouch for the ends of trails that an older version wrote without; the number of those completed.
+
+    Each is marked as late: a trail that lost its end before this moment cannot be told from a whole one. One that is
+    broken gets no head, and stays broken. Does nothing unless the migration of the database found such trails.
+    """
+    if await installation.find(db, installation.HEADS) is None:
+        return 0
+    place, count = "", 0
+    while found := await trails.find_headless(db, place, BATCH):
+        ends = [end for document_id in found if (end := await find_end(db, document_id)) is not None]
+
+        async def write(tx: Transaction, ends: Sequence[Chain] = tuple(ends)) -> None:
+            for chain in ends:
+                await trails.save_head(tx, chain.document_id, chain.entries, chain.head, vault, late=True)
+
+        await db.write(write)
+        place, count = found[-1], count + len(ends)
+    await db.write(lambda tx: installation.delete(tx, installation.HEADS))
+    return count
+
+
+async def find_end(db: Database, document_id: str) -> Chain | None:
+    """The whole trail of a document, None where it is broken."""
+    chain = Chain(document_id)
+    async for line in trails.walk(db, document_id):
+        chain.follow(line.seq, line.entry)
+    chain.end()
+    return None if chain.broken else chain
+
+
+async def recompute(db: Database, vault: Vault, document_id: str | None = None) -> AsyncIterator[Chain]:
+    """Every trail, or that of one document, with the first thing that is wrong with it."""
+    chain: Chain | None = None
+    last: trails.Line | None = None
+    async for line in trails.walk(db, document_id):
+        if chain is None or chain.document_id != line.document_id:
+            if chain and last:
+                yield ended(chain, last, vault)
+            chain = Chain(line.document_id)
+        chain.follow(line.seq, line.entry)
+        last = line
+    if chain and last:
+        yield ended(chain, last, vault)
+
+
+def ended(chain: Chain, last: trails.Line, vault: Vault) -> Chain:
+    chain.end()
+    chain.late = last.late
+    if not chain.broken and not last.is_last(chain.head, vault):
+        chain.broken = CUT
+    return chain
+
+
+async def against_own_file(
+    db: Database, document_id: str, judge: Judge, *, late: bool = False
+) -> tuple[bool, str | None]:
+    """Whether a sealed file of the document was held against the trail, and what is wrong between the two.
+
+    A trail that an older version began (`late`) may belong to a file that was sealed then: such files carry no head.
+    """
+    document = await find(db, document_id)
+    if document is None or document.seal is None:
+        return False, None
+    try:
+        content = await blobs.get(db, document.seal.sha256)
+        found = await judge(content)
+    except (blobs.Missing, Problem, WorkerFailed) as failure:
+        still = await find(db, document_id)  # it may have been deleted meanwhile
+        return (True, f"its sealed file cannot be checked: {failure}") if still else (False, None)
+    if found["audit"] is not None and found["audit"]["documentId"] != document_id:
+        return True, f"its sealed file is that of {found['audit']['documentId']}"
+    if late and found["audit"] is None and is_sealed_here(found):
+        return False, None
+    return True, await against_file(db, found)
+
+
+async def find(db: Database, document_id: str) -> Document | None:
+    try:
+        return await documents.get(db, document_id)
+    except Problem:
+        return None
+
+
+def is_sealed_here(found: Verification) -> bool:
+    """Return whether the file is as it was when it was sealed by this installation."""
+    return found["result"] != "invalid" and found["issuedHere"]
+
+
+async def against_file(db: Database, found: Verification) -> str | None:
+    """What is wrong between the trail and a file that was sealed here; the trail itself must be intact."""
+    if not is_sealed_here(found):
+        return "the file was changed, or was not sealed here"
+    head = found["audit"]
+    if head is None:
+        return "the file carries no head of an audit trail"
+    here = await trails.hash_of(db, head["documentId"], head["entries"])
+    if here is None:
+        return f"entry {head['entries']}, which the sealed file names, is missing"
+    if here.hex() != head["hash"]:
+        return f"entry {head['entries']} is not the one that the sealed file names"
+    return None

@@ -1,0 +1,175 @@
+"""Bringing an event to an endpoint, and what follows from how that went (contract 5)."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
+
+from esign import net
+from esign.actions.mail import notices
+from esign.actions.webhook.webhooks import enter
+from esign.core.actor import Mode
+from esign.core.instant import DAY, SECOND, Instant, Millis
+from esign.core.people.caller import PROGRAM
+from esign.core.webhook import delivery as rules
+from esign.core.webhook import webhook_signature
+from esign.core.webhook.delivery import Attempt, Delivery, DeliveryStatus
+from esign.core.webhook.webhook import TEST, Webhook
+from esign.runtime import Runtime
+from esign.store.engine.database import Transaction
+from esign.store.queue import deliveries, webhooks
+from esign.system.entropy import jitter
+
+log = logging.getLogger("esign.webhooks")
+
+OFF = {"members": ["enabled"], "enabled": False}
+
+
+async def attempt(runtime: Runtime, webhook: Webhook, event_id: str, body: bytes) -> Attempt:
+    """Post it once, the same bytes under the same id at every attempt; never raises, whatever comes of it."""
+    at, began = runtime.clock.now(), runtime.clock.monotonic()
+
+    def took() -> Millis:
+        return round((runtime.clock.monotonic() - began) * 1_000)
+
+    try:
+        secrets = tuple(
+            runtime.vault.decrypt("webhook", secret, webhook.id.encode()).decode()
+            for secret in webhook.secrets(at)
+        )
+        headers = webhook_signature.headers(secrets, event_id, at // SECOND, body)
+        answer = await runtime.http.post(webhook.url, body, headers, plain_allowed=webhook.mode is Mode.TEST)
+    except (net.Refused, net.Failed) as failure:
+        return Attempt(at, took(), error=str(failure))
+    except Exception as error:
+        log.exception("the attempt to deliver %s to %s failed", event_id, webhook.id)
+        return Attempt(at, took(), error=f"internal_error: {type(error).__name__}")
+    made = Attempt(
+        at,
+        took(),
+        answer.status,
+        None if 200 <= answer.status < 300 else f"status {answer.status}",
+        answer.body,
+        asked_wait(answer.status, answer.headers, runtime.clock.now()),
+    )
+    return made
+
+
+def asked_wait(status: int, headers: Mapping[str, str], now: Instant) -> Millis | None:
+    """What a receiver asked for in `Retry-After`, when it may (429, 503): seconds or a date (RFC 9110 10.2.3).
+
+    A date that names no zone is in UTC, as all of them are, wherever this machine stands.
+    """
+    text = headers.get("retry-after", "").strip() if status in rules.ASKS_TO_WAIT else ""
+    if text.isdecimal():
+        return int(text[:10]) * SECOND
+    try:
+        date = parsedate_to_datetime(text)
+        return round((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()) * SECOND - now
+    except (ValueError, OverflowError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What the administrators of a webhook are told, once for each `key`."""
+
+    letter: str
+    key: str
+    facts: Mapping[str, str | int] = field(default_factory=dict)
+
+
+async def note(
+    runtime: Runtime, tx: Transaction, ended: Sequence[tuple[int, Attempt]], *, by_hand: bool = False
+) -> bool:
+    """Write down what came of attempts, by the numbers of their deliveries, and what follows for the webhooks.
+
+    A delivery that was erased meanwhile leaves no trace. Whether there is a letter to mail.
+    """
+    now = runtime.clock.now()
+    found = await deliveries.get_many(tx, [number for number, _ in ended])
+    hooks = await webhooks.get_many(tx, list({delivery.webhook_id for delivery in found.values()}))
+    changed, noted, told = dict(hooks), [], []
+    for number, made in ended:
+        if number not in found:
+            continue
+        before = found[number]
+        after = rules.after_extra(before, made, now) if by_hand else rules.after(before, made, now, jitter())
+        found[number] = after
+        noted.append((after, made))
+        if before.webhook_id in hooks:
+            webhook = changed[before.webhook_id]
+            changed[webhook.id], found_out = judged(webhook, before, after, made, now)
+            told += [(webhook, news) for news in found_out]
+    await deliveries.save(tx, noted)
+    await webhooks.save(tx, [webhook for webhook in changed.values() if webhook != hooks[webhook.id]])
+    for webhook in changed.values():
+        if hooks[webhook.id].enabled and not webhook.enabled:
+            await deliveries.give_up(tx, webhook.id, now, "the endpoint answered 410 Gone")
+            await enter(runtime, tx, "webhook.changed", webhook, PROGRAM, OFF)
+    for webhook, news in told:
+        await notify(runtime, tx, webhook, news)
+    return bool(told)
+
+
+def judged(
+    webhook: Webhook, before: Delivery, after: Delivery, made: Attempt, now: Instant
+) -> tuple[Webhook, Sequence[News]]:
+    """The webhook after one attempt; only those of the schedule count against it, tests do not."""
+    if made.succeeded:
+        return rules.succeeded(webhook, now), ()
+    if not webhook.enabled:
+        return webhook, ()
+    if made.status_code == rules.GONE:
+        return rules.switched_off(webhook, "gone", now), [News("webhook_gone", str(now))]
+    if before.tries == after.tries or before.event_type == TEST:
+        return webhook, ()
+    exhausted = after.status is DeliveryStatus.FAILED
+    webhook = rules.failed(webhook, exhausted, now)
+    if not exhausted:
+        return webhook, ()
+    since = webhook.failing_since or now
+    facts: dict[str, str | int] = {
+        "event": after.event_type,
+        "answer": after.last_error or "",
+        "since_at": since,
+    }
+    return webhook, [News("webhook_exhausted", str(now // DAY), facts)]
+
+
+async def end_failing(runtime: Runtime, webhook_id: str) -> None:
+    """Warn of, or switch off, a webhook that has taken nothing for days."""
+    now = runtime.clock.now()
+
+    async def write(tx: Transaction) -> None:
+        webhook = await webhooks.get(tx, webhook_id)
+        due = rules.verdict(webhook, runtime.clock.settled()) if webhook is not None else None
+        if webhook is None or due is None:
+            return
+        since = webhook.failing_since or now
+        if due == "warn":
+            webhook = rules.warned(webhook, now)
+            facts = {"since_at": since, "until_at": rules.off_at(webhook, now)}
+            await notify(runtime, tx, webhook, News("webhook_warning", str(since), facts))
+        else:
+            webhook = rules.switched_off(webhook, "failing", now)
+            await deliveries.give_up(tx, webhook.id, now, "the webhook was switched off")
+            await notify(runtime, tx, webhook, News("webhook_failing", str(since), {"since_at": since}))
+            await enter(runtime, tx, "webhook.changed", webhook, PROGRAM, OFF)
+        await webhooks.save(tx, [webhook])
+
+    await runtime.db.write(write)
+    runtime.bell.ring()
+
+
+async def notify(runtime: Runtime, tx: Transaction, webhook: Webhook, news: News) -> None:
+    facts: dict[str, str | int] = {
+        "webhook": webhook.url,
+        "host": urlsplit(webhook.url).hostname or "",
+        "days": runtime.config.limits.event_days,
+        **news.facts,
+    }
+    key = f"{webhook.id}:{news.key}"
+    await notices.queue(runtime, tx, webhook.organisation_id, webhook.mode, news.letter, key, facts)

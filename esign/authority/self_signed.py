@@ -1,0 +1,260 @@
+"""The self-made authority of one mode: made at the first start, found again at the next, renewed before it ends.
+
+Each is a pair of files, `authority.key` and `authority.pem`, `seal.key` and `seal.pem`; those that follow have a
+number: `seal-2.key`, `seal-2.pem`. Nothing is ever written over. The key comes before its certificate and does not
+count without it, so that a crash in between leaves the pair before in use, and a key that the next try certifies.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+
+from esign.authority import files
+from esign.authority.certificates import (
+    SEAL_LIFE,
+    authority_certificate,
+    has_current_profile,
+    organisation_in,
+    seal_certificate,
+)
+from esign.authority.checks import (
+    AuthorityError,
+    Notice,
+    PrivateKey,
+    credential,
+    is_issued_by,
+    lapsed,
+    name_of,
+    require_pair,
+    supported,
+)
+from esign.core.seal_credential import Credential
+
+# Of a seal: long enough that a server that is off over a summer is not late.
+RENEW_BEFORE = timedelta(days=90)
+# How long a new authority can be made known before anything is sealed under it.
+ANNOUNCED = timedelta(days=365)
+
+Kind = Literal["authority", "seal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The files of one mode; `at` is the time that decides which of them are in use."""
+
+    folder: Path
+    prefix: str
+    name: str
+    at: datetime
+
+    def path(self, kind: Kind, number: int, suffix: str) -> Path:
+        return self.folder / f"{self.prefix}{kind}{'' if number == 1 else f'-{number}'}.{suffix}"
+
+    def numbers(self, kind: Kind) -> list[int]:
+        """Of the certificates that are there, the oldest first."""
+        shape = re.compile(rf"{re.escape(self.prefix)}{kind}(?:-(\d+))?\.pem")
+        found = [shape.fullmatch(path.name) for path in self.folder.glob(f"{self.prefix}{kind}*.pem")]
+        return sorted(int(hit[1] or 1) for hit in found if hit)
+
+    def certificates(self, kind: Kind) -> dict[int, x509.Certificate]:
+        return {number: _certificate(self.path(kind, number, "pem")) for number in self.numbers(kind)}
+
+    def in_use(self, kind: Kind) -> int:
+        """The newest whose time it is, so that one made while the clock was wrong does no harm; else the newest."""
+        found = self.certificates(kind)
+        current = [number for number, one in found.items() if lapsed(one, self.at, "", "") is None]
+        return max(current or found, default=1)
+
+    # ---------- what is there ----------
+
+    def credential(self) -> Credential:
+        """The seal in use; raises `AuthorityError`."""
+        number = self.in_use("seal")
+        path = self.path("seal", number, "key")
+        key, seal = _key(path), _certificate(self.path("seal", number, "pem"))
+        require_pair(key, seal, str(path))
+        return credential(key, seal, [self._issuer(seal)])
+
+    def seal(self) -> x509.Certificate:
+        return _certificate(self.path("seal", self.in_use("seal"), "pem"))
+
+    def authority(self) -> x509.Certificate:
+        """The one that new seals are issued by, unless the present seal's goes on."""
+        return _certificate(self.path("authority", self.in_use("authority"), "pem"))
+
+    def _issuer(self, seal: x509.Certificate) -> x509.Certificate:
+        found = self.certificates("authority") or {1: _certificate(self.path("authority", 1, "pem"))}
+        for one in found.values():
+            if is_issued_by(seal, one):
+                return one
+        raise AuthorityError(
+            f"The authority that issued the seal certificate is not among {self.path('authority', 1, 'pem')} and those"
+            " that followed; put it back from a backup."
+        )
+
+    def roots(self) -> list[bytes]:
+        """The certificates (DER) of every authority ever made for this mode."""
+        return [one.public_bytes(Encoding.DER) for one in self.certificates("authority").values()]
+
+    # ---------- renewal ----------
+
+    def settle(self) -> str | None:
+        """Make what is missing and renew what ends; what stands in the way of a renewal is told, not raised.
+
+        Raises `AuthorityError` where there is nothing to seal with.
+        """
+        if not self.numbers("seal"):
+            self.make()
+            return None
+        if not (self._is_due() or self._needs_authority()):
+            return None
+        key = self.path("authority", self.in_use("authority"), "key")
+        try:
+            if key.exists():
+                self.renew()
+                return None
+            problem = f"{key} is not there; put it back from where it is kept."
+        except AuthorityError as error:
+            problem = str(error)
+        return problem if self._is_due() else None
+
+    def _is_due(self) -> bool:
+        """Return whether the seal ends soon, or is of a profile that some readers of PDFs refuse."""
+        return self.ends_soon() or not self.has_current_profile()
+
+    def has_current_profile(self) -> bool:
+        return has_current_profile(self.seal())
+
+    def ends_soon(self) -> bool:
+        return ends_before(self.seal(), self.at + RENEW_BEFORE)
+
+    def _needs_authority(self) -> bool:
+        """Long before the seal that comes next would outlive the authority."""
+        return ends_before(self.authority(), self.at + SEAL_LIFE + ANNOUNCED)
+
+    def renew(self) -> None:
+        """What is due; the seal that was in use, and its authority, stay where they are."""
+        if self._needs_authority():
+            self._add_authority(organisation_in(self.authority()))
+        if self._is_due():
+            seal = self.seal()
+            self._add_seal(organisation_in(seal), self._authority_for_next(seal))
+
+    def _authority_for_next(self, seal: x509.Certificate) -> int:
+        """The one that issued the present seal while another fits into its time: readers may trust it already."""
+        for number, one in self.certificates("authority").items():
+            if is_issued_by(seal, one) and not ends_before(one, self.at + SEAL_LIFE):
+                return number
+        return self.in_use("authority")
+
+    def anew(self) -> None:
+        """Another authority and another seal under it, in the present name."""
+        self._add_seal(self.name, self._add_authority(self.name))
+
+    def following(self) -> x509.Certificate | None:
+        """The authority that will issue the seals from some renewal on, where it is not the present one."""
+        newest = self.authority()
+        return None if is_issued_by(self.seal(), newest) else newest
+
+    def succession(self) -> Notice | None:
+        """What those have to know who trust the present authority."""
+        following, seal = self.following(), self.seal()
+        if following is None:
+            return None
+        return Notice(
+            "the authority behind the seal changes soon",
+            f"The authority behind the seal ends on {self._issuer(seal).not_valid_after_utc:%Y-%m-%d}. From"
+            f" {seal.not_valid_after_utc - RENEW_BEFORE:%Y-%m-%d} on, the seal comes from the one that follows it,"
+            f" “{name_of(following.subject)}”; give its certificate to those who trust the present one.",
+        )
+
+    def late(self, hindrance: str | None) -> str | None:
+        """What is wrong with the dates of the seal certificate although it is renewed by itself, and what to do."""
+        path = self.path("seal", self.in_use("seal"), "pem")
+        remedy = hindrance or "make a new one on the page of the seal."
+        return lapsed(self.seal(), self.at, f"The seal certificate {path}", remedy.removesuffix("."))
+
+    # ---------- making ----------
+
+    def make(self) -> None:
+        """The first of each, or what a crash left missing of them."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise AuthorityError(
+                f"{self.folder} cannot be made a folder ({error.strerror}); choose another."
+            ) from error
+        if not self.numbers("authority"):
+            self._add_authority(self.name)
+        number = self.in_use("authority")
+        authority = _certificate(self.path("authority", number, "pem"))
+        require_pair(self._key("authority", number), authority, str(self.path("authority", number, "key")))
+        if lapsed(authority, self.at, "", "") or ends_before(authority, self.at + SEAL_LIFE):
+            number = self._add_authority(organisation_in(authority))
+        self._add_seal(self.name, number)
+
+    def _add_authority(self, name: str) -> int:
+        number = max(self.numbers("authority"), default=0) + 1
+        certificate = authority_certificate(self._key("authority", number), name, self.at, number)
+        files.write(self.path("authority", number, "pem"), _pem(certificate))
+        return number
+
+    def _add_seal(self, name: str, issued_by: int) -> int:
+        number = max(self.numbers("seal"), default=0) + 1
+        key, issuer_key = self._key("seal", number), self._key("authority", issued_by)
+        issuer = _certificate(self.path("authority", issued_by, "pem"))
+        certificate = seal_certificate(key, name, issuer, issuer_key, self.at)
+        files.write(self.path("seal", number, "pem"), _pem(certificate))
+        return number
+
+    def _key(self, kind: Kind, number: int) -> PrivateKey:
+        """That of a certificate that is there, or of the one to be made."""
+        path, certificate = self.path(kind, number, "key"), self.path(kind, number, "pem")
+        if not path.exists():
+            if certificate.exists():
+                raise AuthorityError(
+                    f"{certificate} is there without {path}; put the key back from a backup, or move the certificate"
+                    " away and start again to make a new pair."
+                )
+            files.write(path, key_as_pem(ec.generate_private_key(ec.SECP256R1())))
+        return _key(path)
+
+
+def ends_before(certificate: x509.Certificate, moment: datetime) -> bool:
+    return certificate.not_valid_after_utc <= moment
+
+
+def key_as_pem(key: PrivateKeyTypes) -> bytes:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def _key(path: Path) -> PrivateKey:
+    try:
+        return supported(load_pem_private_key(files.read(path), None), path)
+    except (ValueError, TypeError) as error:
+        raise AuthorityError(
+            f"{path} is no private key in PEM without a passphrase; put it back from a backup."
+        ) from error
+
+
+def _certificate(path: Path) -> x509.Certificate:
+    try:
+        return x509.load_pem_x509_certificate(files.read(path))
+    except ValueError as error:
+        raise AuthorityError(f"{path} is no certificate in PEM; put it back from a backup.") from error
+
+
+def _pem(certificate: x509.Certificate) -> bytes:
+    return certificate.public_bytes(Encoding.PEM)

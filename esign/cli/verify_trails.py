@@ -1,0 +1,105 @@
+"""`esign verify-audit`: every audit trail and administrative log recomputed, trails held against the sealed files."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from esign.actions.verification import verify_trails
+from esign.cli.verify_file import Unreadable, judging, read
+from esign.config import Config
+from esign.core.document.audit import is_organisation
+from esign.core.errors import Problem
+from esign.store.document import trails
+from esign.store.engine import folder
+from esign.store.engine.database import FILE, Database, opened
+from esign.store.server import installation
+from esign.system import vault
+
+DOCUMENT = re.compile(r"(doc|org)_[0-9a-z]{1,60}")
+MOST = 20  # broken trails told one by one
+
+Say = Callable[[str], None]
+
+
+async def verify_audit(config: Config, what: str | None, chains_only: bool, say: Say) -> bool:
+    """Whether all is as it was written; raises Unreadable where there is no such file, document or database."""
+    data = config.storage.data_dir
+    if not (data / FILE).exists():
+        raise Unreadable(
+            f"there is no database in {data}; name the configuration with --config, or run where esign serves"
+        )
+    folder.prepare(data)
+    keys = vault.load_or_make(data / "app.key", data / FILE)
+    async with opened(data / FILE) as db, judging(config) as judge:
+        await installation.confirm_key(db, keys)
+        await verify_trails.complete_heads(db, keys)
+        if what is not None and not DOCUMENT.fullmatch(what):
+            return await of_file(db, keys, Path(what), judge, say)
+        return await of_trails(db, keys, what, None if chains_only else judge, say)
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+async def of_trails(
+    db: Database, keys: vault.Vault, only: str | None, judge: verify_trails.Judge | None, say: Say
+) -> bool:
+    count = entries = files = broken = late = logs = logged = 0
+    async for chain in verify_trails.recompute(db, keys, only):
+        late += chain.late
+        wrong = chain.broken
+        if is_organisation(chain.document_id):
+            logs, logged = logs + 1, logged + chain.entries
+        else:
+            count, entries = count + 1, entries + chain.entries
+        if judge is not None and not wrong and not is_organisation(chain.document_id):
+            sealed, wrong = await verify_trails.against_own_file(
+                db, chain.document_id, judge, late=chain.late
+            )
+            files += sealed
+        if wrong:
+            broken += 1
+            if broken <= MOST:
+                say(f"{chain.document_id}, {wrong}")
+    if only is None and (lost := await trails.without_trail(db)):
+        broken += 1
+        say(f"{lost}, its whole trail is missing")
+    if only is not None and not count + logs:
+        raise Unreadable(f"there is no audit trail of {only}")
+    if broken:
+        say(
+            f"BROKEN: {broken} of {count + logs} audit trails are not as they were written; do not rely on them."
+        )
+        return False
+    held = f", {files} of them held against their sealed files" if judge is not None else ""
+    if count or only is None:
+        say(f"INTACT: {counted(count, 'audit trail')} with {entries} entries recomputed{held}.")
+    if logs:
+        told = "1 entry" if logged == 1 else f"{logged} entries"
+        say(f"INTACT: {counted(logs, 'administrative log')} with {told} recomputed.")
+    if late:
+        say(
+            f"The ends of {counted(late, 'audit trail')} are vouched for only since an upgrade:"
+            " an older version began them, which kept no proof of the last entry."
+        )
+    return True
+
+
+async def of_file(db: Database, keys: vault.Vault, pdf: Path, judge: verify_trails.Judge, say: Say) -> bool:
+    """A sealed file, wherever it was kept, against the trail that lies here."""
+    try:
+        found = await judge(read(pdf))
+    except Problem as problem:
+        raise Unreadable(f"{pdf}: {problem.message}") from None
+    wrong, head = None, found["audit"]
+    if head is not None:
+        say(f"The file names entry {head['entries']} of {head['documentId']}: {head['hash']}")
+        async for chain in verify_trails.recompute(db, keys, head["documentId"]):
+            wrong = chain.broken
+    wrong = wrong or await verify_trails.against_file(db, found)
+    if wrong:
+        say(f"BROKEN: {wrong}.")
+        return False
+    say("INTACT: the audit trail here leads to the entry that the file names.")
+    return True

@@ -1,0 +1,102 @@
+"""What a recipient has entered but not finished: values by field, the newest of each, from any tab or device."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from esign.core.document.document import INK, Document, Field, FieldType, Recipient, Status
+from esign.core.document.estimate import is_asked
+from esign.core.document.field_values import needs_signature
+from esign.core.errors import Detail, Problem
+from esign.core.instant import Instant
+
+APART = "signature"  # stands for the signature of a recipient who has no field for it
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A value as its page sent it, JSON, and when it was entered, by the server's clock as the page reckons it."""
+
+    at: Instant
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`revision` is that of the draft when the value came."""
+
+    at: Instant
+    revision: int
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    revision: int = 0
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+
+    def since(self, revision: int) -> dict[str, Given]:
+        """What came after that revision."""
+        return {id: Given(e.at, e.value) for id, e in self.entries.items() if e.revision > revision}
+
+
+def merged(draft: Draft, given: Mapping[str, Given], now: Instant) -> Draft:
+    """With what was entered later than what is there; the same draft when nothing was.
+
+    A page that runs ahead of the clock is held back, but never behind what it has seen.
+    """
+    revision, taken = draft.revision + 1, {}
+    for id, new in given.items():
+        last = draft.entries[id].at if id in draft.entries else 0
+        at = min(new.at, max(now, last + 1))
+        if at > last:
+            taken[id] = Entry(at, revision, new.value)
+    return Draft(revision, {**draft.entries, **taken}) if taken else draft
+
+
+def check(recipient: Recipient, given: Mapping[str, Given]) -> None:
+    """Refuse what is for a field that is not the recipient's to fill in, or of the wrong shape for it."""
+    own = {field.id: field.type for field in recipient.fields if is_asked(field)}
+    if needs_signature(recipient):
+        own[APART] = FieldType.SIGNATURE
+    problems = []
+    for id, new in given.items():
+        if id not in own:
+            problems.append(Detail(f"/values/{id[:200]}", "This field is not yours to fill in.", "reference"))
+        elif not has_shape(own[id], new.value):
+            problems.append(Detail(f"/values/{id}", "This is no value for the field.", "type"))
+    if problems:
+        raise Problem("invalid_request", details=problems[:100])
+
+
+def has_shape(type: FieldType, value: Any) -> bool:
+    """Half a word is fine, and so is what finishing would refuse: it is not lost before it is corrected."""
+    if type is FieldType.CHECKBOX:
+        return isinstance(value, bool)
+    if type not in INK:
+        return isinstance(value, str)
+    if value is None:
+        return True
+    if not isinstance(value, dict):
+        return False
+    if value.get("kind") == "typed":
+        return value.keys() == {"kind", "text", "hand"} and isinstance(value["text"], str)
+    return value.keys() == {"kind", "picture"} and isinstance(value["picture"], str)
+
+
+def put_in(recipient: Recipient, draft: Draft) -> Recipient:
+    """The same recipient, whose fields show what was entered; signatures are left to the page's script."""
+    return replace(recipient, fields=tuple(entered(each, draft) for each in recipient.fields))
+
+
+def entered(field: Field, draft: Draft) -> Field:
+    entry = draft.entries.get(field.id)
+    return field if entry is None or field.type in INK else replace(field, value=entry.value)
+
+
+def over(before: Document, after: Document) -> list[str]:
+    """The recipients whose drafts end with a transition: they have acted, or the document is out no more."""
+    if before.status is not Status.SENT:
+        return []
+    ended = after.status is not Status.SENT
+    return [r.id for r in before.recipients if r.invited and (ended or not after.recipient(r.id).invited)]

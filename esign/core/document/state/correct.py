@@ -1,0 +1,72 @@
+"""Correcting the address or name of somebody while the document is out (contract 2.2)."""
+
+from dataclasses import replace
+
+from esign.core.actor import Actor, Origin
+from esign.core.document.document import Delivery, Document, Recipient, RecipientStatus
+from esign.core.document.state import lifecycle
+from esign.core.document.state.invite import invite
+from esign.core.document.state.outcome import Event, Job, Mail, Outcome, RevokeLinks
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+
+CORRECTED = frozenset({"email", "name"})
+
+
+def correct(
+    document: Document,
+    recipient: Recipient,
+    email: str,
+    name: str,
+    actor: Actor,
+    origin: Origin,
+    now: Instant,
+) -> Outcome:
+    """Who was asked already is asked anew, by a new link; who was not is only corrected."""
+    lifecycle.require_open(document, now)
+    if recipient.status is RecipientStatus.COMPLETED:
+        raise Problem("recipient_already_completed", current_status=document.status)
+    if (email, name) == (recipient.email, recipient.name):
+        return Outcome(document)
+    detail = {
+        "old": {"email": recipient.email, "name": recipient.name},
+        "new": {"email": email, "name": name},
+    }
+    corrected = replace(recipient, email=email, name=name)
+    events = [Event("recipient.corrected", now, actor, recipient.id, origin, detail=detail)]
+    jobs: list[Job] = []
+    if recipient.status is not RecipientStatus.CREATED:
+        corrected = replace(
+            invite(document, corrected, now),
+            viewed_at=None,
+            link=None,
+            code=None,
+            last_reminded_at=None,
+            delivery_error=None,
+        )
+        events.append(Event("recipient.sent", now, actor, recipient.id, origin, detail={"email": email}))
+        key = f"invite:{recipient.id}:{document.revision + 1}"
+        jobs += [RevokeLinks(recipient.id), Mail("invitation", key, recipient.id)]
+        if is_redirected(recipient, email) and was_reached(recipient):
+            old = (recipient.email, recipient.name)
+            key = f"corrected:{recipient.id}:{document.revision + 1}"
+            jobs.append(Mail("corrected", key, about=recipient.id, to=old))
+    return Outcome(replace(document, updated_at=now).with_recipient(corrected), tuple(events), tuple(jobs))
+
+
+def is_redirected(recipient: Recipient, email: str) -> bool:
+    """Return whether the document would go to another mailbox with this address."""
+    return email.casefold() != recipient.email.casefold()
+
+
+def was_reached(recipient: Recipient) -> bool:
+    """Return whether the present address may have received a link, which ends now.
+
+    A mail that was kept on this server counts: somebody may have handed it on. A reminder queues the delivery anew, so
+    its state alone does not say that no invitation arrived before.
+    """
+    return (
+        recipient.delivery in (Delivery.ACCEPTED, Delivery.KEPT)
+        or recipient.viewed_at is not None
+        or recipient.last_reminded_at is not None
+    )

@@ -1,0 +1,68 @@
+"""Erasing what is kept of one person: which of their documents go, and why the others stay (contract D3, D12).
+
+A document is one record of everybody in it, under one seal, so it goes whole or stays whole.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from esign.core.actor import Actor, Mode, Origin
+from esign.core.document import retention
+from esign.core.document.document import Document
+from esign.core.document.state.cancel_delete import IN_PROGRESS
+from esign.core.fold_text import fold
+from esign.core.instant import Instant
+from esign.core.people.account import Organisation
+
+
+class Fate(StrEnum):
+    """What becomes of a document of the person: it goes, or stays because it is open, kept by retention, or others'."""
+
+    ERASED = "erased"
+    OPEN = "open"
+    LOCKED = "locked"
+    OTHERS = "others"
+
+
+@dataclass(frozen=True, slots=True)
+class Erasing:
+    """One request; `shared`: documents with others in them go too. `email` is None once it is done.
+
+    `mode`, `at` and `document_id` say how far it has come; the numbers are those of documents so far, by their fate.
+    """
+
+    id: str
+    organisation_id: str
+    email: str | None
+    shared: bool
+    actor: Actor
+    origin: Origin
+    created_at: Instant
+    mode: Mode = Mode.LIVE
+    at: Instant = -1
+    document_id: str = ""
+    erased: int = 0
+    open: int = 0
+    locked: int = 0
+    others: int = 0
+    finished_at: Instant | None = None
+
+    @property
+    def kept(self) -> int:
+        return self.open + self.locked + self.others
+
+
+def is_in(document: Document, email: str) -> bool:
+    return any(fold(one.email) == fold(email) for one in document.recipients)
+
+
+def has_others(document: Document, email: str) -> bool:
+    return any(fold(one.email) != fold(email) for one in document.recipients)
+
+
+def fate(document: Document, organisation: Organisation, email: str, shared: bool, now: Instant) -> Fate:
+    if document.status in IN_PROGRESS:
+        return Fate.OPEN
+    if now < (retention.locked_until(document, organisation) or 0):
+        return Fate.LOCKED
+    return Fate.OTHERS if has_others(document, email) and not shared else Fate.ERASED

@@ -1,0 +1,46 @@
+"""Fetches what the issuers of certificates say about revocation, from wherever it may be fetched.
+
+Only `esign verify --online` does: the addresses stand in the files of strangers, and a server that followed them would
+send requests wherever a stranger likes, and keep everybody waiting for the answers.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from esign.net import Failed, Outbound, Refused
+from esign.pdf.report import Source
+
+LONGEST_ANSWER, LONGEST_LIST = 64 * 1024, 16 * 1024 * 1024
+QUESTION = {"Content-Type": "application/ocsp-request", "Accept": "application/ocsp-response"}
+LIST = {"Accept": "application/pkix-crl"}
+
+
+async def ask(http: Outbound, sources: Sequence[Source]) -> list[bytes]:
+    """One answer for each certificate, from the first of its sources that has one."""
+    found: list[bytes] = []
+    for _, own in groupby(sources, key=lambda source: source.of):
+        for source in own:
+            said = await _fetch(http, source)
+            if said is not None:
+                found.append(said)
+                break
+    return found
+
+
+async def _fetch(http: Outbound, source: Source) -> bytes | None:
+    headers, most = (LIST, LONGEST_LIST) if source.question is None else (QUESTION, LONGEST_ANSWER)
+    try:
+        said = await http.fetch(source.url, source.question, headers, most)
+    except (Failed, Refused):
+        return None
+    return said if source.question is None or _is_answer(said) else None
+
+
+def _is_answer(said: bytes) -> bool:
+    """Whether the responder knows the certificate; who does not may leave it to the list."""
+    from cryptography.x509.ocsp import OCSPResponseStatus, load_der_ocsp_response
+
+    try:
+        return load_der_ocsp_response(said).response_status is OCSPResponseStatus.SUCCESSFUL
+    except ValueError:
+        return False

@@ -1,0 +1,128 @@
+"""Draws the certificate page and the field values with Typst: its templates read JSON, and data are never markup."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import typst
+
+from esign.core import language
+from esign.core.instant import Instant
+from esign.pdf.drawing import cjk_fonts, glyphs
+from esign.pdf.drawing.qr_code import qr
+from esign.pdf.seal_order import SealFailed
+
+HERE = Path(__file__).parents[1] / "typst"
+
+Kind = Literal["certificate", "overlay", "letters"]
+
+# With a PDF/A standard Typst refuses to write a missing glyph; without one it prints an empty box silently. The
+# certificate keeps its tags when it stands alone, and may hold the trail, an attachment of any kind (PDF/A-3); it
+# does not claim PDF/UA, as the seal's widget is not tagged.
+STANDARDS: Mapping[Kind, "typst.PDFStandard"] = {"certificate": "a-3a", "overlay": "a-2b"}
+
+
+class Overflow(SealFailed):
+    """Texts that do not fit their boxes even at the smallest size; `fields` are their ids."""
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        self.fields = tuple(fields)
+        super().__init__(
+            f"The text does not fit its box in {', '.join(fields)}; shorten it or make the box larger."
+        )
+
+
+@cache
+def _fonts(font_paths: tuple[str, ...]) -> typst.Fonts:
+    """Found once per process: 10 ms, with CJK 50 ms."""
+    return typst.Fonts(
+        include_system_fonts=False,
+        include_embedded_fonts=False,
+        font_paths=[str(glyphs.FONTS), *cjk_fonts.folders(font_paths)],
+    )
+
+
+@cache
+def compiler(kind: Kind, font_paths: tuple[str, ...]) -> typst.Compiler:
+    return typst.Compiler(HERE / f"{kind}.typ", font_paths=_fonts(font_paths), ignore_system_fonts=True)
+
+
+@cache
+def families(font_paths: tuple[str, ...]) -> dict[str, str]:
+    return cjk_fonts.families(set(_fonts(font_paths).families()))
+
+
+@cache
+def labels(lang: str, font_paths: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Every word printed, in the language nearest to the tag; English where there is none, or no font for it."""
+    name = language.choose(lang).tag
+    if name in cjk_fonts.FAMILIES and name not in families(font_paths):
+        name = "en"
+    words: dict[str, Any] = json.loads((HERE / "labels" / f"{name}.json").read_text())
+    return words | {"lang": name}
+
+
+def _dressed(facts: Mapping[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]:
+    """The certificate's facts with the words of their language and the code for the address."""
+    words = labels(facts.get("lang") or "en", font_paths)
+    verify = {**facts["verify"], "qr_svg": qr(facts["verify"]["url"])}
+    return _spelt({**facts, "labels": words, "lang": words["lang"], "verify": verify}, font_paths)
+
+
+def _spelt(facts: dict[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]:
+    """With what nobody could be asked about when the document was sent in characters that can be drawn.
+
+    Names of API keys and of members who acted later, names in certificates: no seal waits for their fonts.
+    """
+    seal, audit = facts.get("seal"), facts["audit"]
+    entries = [line for line in audit if "gap" not in line]
+    texts = [text for line in entries for text in (line["actor"]["name"], line["note"]) if text]
+    left = glyphs.missing_with_system([*texts, *_named(seal)], font_paths)
+    if not left:
+        return facts
+
+    def spelt(text: str | None) -> str | None:
+        return glyphs.spelt(text, left) if text else text
+
+    lines = [
+        line
+        if "gap" in line
+        else {
+            **line,
+            "actor": {**line["actor"], "name": spelt(line["actor"]["name"])},
+            "note": spelt(line["note"]),
+        }
+        for line in audit
+    ]
+    if seal:
+        time = {**seal["time"], "authority": spelt(seal["time"].get("authority"))}
+        seal = {**seal, "subject": spelt(seal["subject"]), "time": time}
+    return {**facts, "seal": seal, "audit": lines}
+
+
+def _named(seal: Mapping[str, Any] | None) -> list[str]:
+    return [seal["subject"], seal["time"].get("authority") or ""] if seal else []
+
+
+def draw(facts: Mapping[str, Any], kind: Kind, now: Instant, font_paths: Sequence[str] = ()) -> bytes:
+    """A PDF of `certificate.typ` or `overlay.typ`; the overlay's lengths are points from the seen top left corner.
+
+    Raises `Overflow` for overlay texts that do not fit, `SealFailed` for anything else that cannot be set.
+    """
+    paths = tuple(font_paths)
+    dressed = _dressed(facts, paths) if kind == "certificate" else dict(facts)
+    text = json.dumps({**dressed, "cjk": families(paths)}, ensure_ascii=False)
+    typesetter = compiler(kind, paths)
+    try:
+        pdf = typesetter.compile(
+            sys_inputs={"data": text}, pdf_standards=STANDARDS[kind], timestamp=now // 1000, format="pdf"
+        )
+        over = json.loads(typesetter.query("<overflow>", field="value")) if kind == "overlay" else []
+    except typst.TypstError as error:
+        raise SealFailed(f"The {kind} cannot be drawn: {error.message}") from error
+    if over:
+        raise Overflow(list(dict.fromkeys(field["id"] for field in over)))
+    # A list comes only from formats with a file per page, None only with an output path.
+    return cast(bytes, pdf)

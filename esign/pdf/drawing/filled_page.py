@@ -1,0 +1,32 @@
+"""What people have filled in on one page, as a clear picture to lie over that of the page."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pypdfium2
+
+from esign.core.document.document import Page
+from esign.core.instant import Instant
+from esign.pdf.drawing import overlay
+from esign.pdf.page import render
+from esign.pdf.seal_order import Drawn
+
+CLEAR = (255, 255, 255, 0)
+
+
+def picture(
+    fields: Sequence[Drawn], page: Page, size: int, lang: str, now: Instant, font_paths: Sequence[str] = ()
+) -> bytes:
+    """WebP of the page's shape; drawn by what draws the sealed page, so that it is the same."""
+    here = [replace(field, page=1) for field in fields]
+    drawn, _ = overlay.draw(here, [(page.width, page.height)], now, lang=lang, font_paths=font_paths)
+    document = pypdfium2.PdfDocument(drawn)
+    try:
+        scale = render.scale(page, render.DPI, size)
+        image = document[0].render(scale=scale, fill_color=CLEAR, rev_byteorder=True).to_pil()
+        file = io.BytesIO()
+        image.save(file, "WEBP", lossless=True, method=1, quality=0)
+        return file.getvalue()
+    finally:
+        document.close()

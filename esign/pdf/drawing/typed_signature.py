@@ -1,0 +1,38 @@
+"""A typed signature as a picture before it is sealed: the same template draws it, so what is seen is what will be."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import cast
+
+import typst
+
+from esign.core.document import text_fit
+from esign.pdf.drawing import certificate_page, glyphs
+from esign.pdf.inspection import Letters
+from esign.pdf.seal_order import SealFailed
+
+WIDTH = re.compile(rb'<svg[^>]* width="([0-9.]+)pt"')
+
+
+def letters(text: str, hand: str | None, lang: str | None, font_paths: Sequence[str] = ()) -> Letters:
+    """The letters as SVG, or those that no font can draw; raises `SealFailed` for what cannot be set at all."""
+    paths = tuple(font_paths)
+    missing = glyphs.missing_with_system([text], paths)
+    if missing:
+        return Letters(b"", 0, tuple(missing))
+    facts = {
+        "text": text,
+        "hand": hand,
+        "cjk": certificate_page.families(paths),
+        "numbers": text_fit.NUMBERS,
+        **({"lang": lang} if lang else {}),
+    }
+    compiler = certificate_page.compiler("letters", paths)
+    try:
+        inputs = {"data": json.dumps(facts, ensure_ascii=False)}
+        svg = cast(bytes, compiler.compile(sys_inputs=inputs, format="svg"))
+    except typst.TypstError as error:
+        raise SealFailed(f"The name cannot be drawn: {error.message}") from error
+    found = WIDTH.search(svg)
+    return Letters(svg, float(found[1]) if found else 0, ())

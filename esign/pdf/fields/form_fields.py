@@ -1,0 +1,211 @@
+"""Reads the fields of a PDF's form as fields that recipients could fill in (ISO 32000-2, 12.7)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from pikepdf import Array, Dictionary, Name, Object, Page, Pdf, Stream, String
+
+from esign.pdf.inspection import Blank, Unused
+from esign.pdf.intake.active_content import name as name_of
+from esign.pdf.intake.annotations import HIDDEN
+from esign.pdf.page import geometry
+from esign.pdf.page.page import DEEPEST, inherited, view
+
+FAR = 1e6  # points
+SCRIPT = 4_096  # bytes of a packed script; what formats a number is one call, what is larger may unfold to anything
+SMALLEST = 0.2  # percent of a side: less is no place to write
+
+READ_ONLY, REQUIRED = 1 << 0, 1 << 1
+MULTILINE, PASSWORD, FILE = 1 << 12, 1 << 13, 1 << 20
+RADIO, PUSH = 1 << 15, 1 << 16
+SEVERAL = 1 << 21
+
+KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+SIZE = re.compile(rb"([0-9.]+)\s+Tf")
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+ALIGN = {1: "center", 2: "right"}
+EMPTY = ("", "/Off")
+LINES = ("text", "number", "date")
+
+
+def fields(pdf: Pdf) -> Iterator[Blank | Unused]:
+    """Every place of the form, page by page, in the order in which the file keeps them."""
+    taken: set[str] = set()
+    for number, page in enumerate(pdf.pages, 1):
+        seen = view(page)
+        for widget in widgets(page):
+            found = field(widget, number, seen)
+            if isinstance(found, Blank) and found.key is not None:
+                if found.key in taken:
+                    found = replace(found, key=None)  # keys are unique
+                else:
+                    taken.add(found.key or "")
+            if found is not None:
+                yield found
+
+
+def widgets(page: Page) -> list[Object]:
+    found = page.obj.get("/Annots")
+    if not isinstance(found, Array):
+        return []
+    return [a for a in found if isinstance(a, Dictionary) and a.get("/Subtype") == Name.Widget]
+
+
+def field(widget: Object, number: int, seen: geometry.View) -> Blank | Unused | None:
+    """One place as a field; None for what nobody fills in, as buttons that run a script."""
+    kind, flags = name_of(inherited(widget, "/FT")), whole(inherited(widget, "/Ff"))
+    if (kind == "/Btn" and flags & PUSH) or kind not in READERS:
+        return None
+    name = full_name(widget)
+    label = text(inherited(widget, "/TU")) or name.rpartition(".")[2]
+    place = box(widget, seen)
+    if reason := unusable(widget, kind, flags, place):
+        return Unused(number, label or "A field without a name", reason)
+    assert place is not None
+    type_, options = READERS[kind](widget, flags, name)
+    if type_ == "dropdown" and not options["options"]:
+        return Unused(number, label or "A list", "It names nothing to choose from.")
+    grouped = "group" in options
+    return Blank(
+        type_,
+        number,
+        *place,
+        marked=False,
+        label=label[:100] or None,
+        key=name if KEY.fullmatch(name) and not grouped else None,
+        required=None if type_ == "signature" or grouped else bool(flags & REQUIRED),
+        font_size=font_size(widget) if type_ in LINES else None,
+        align=ALIGN.get(whole(inherited(widget, "/Q"))) if type_ in LINES else None,
+        options=options,
+    )
+
+
+def unusable(widget: Object, kind: str, flags: int, place: tuple[float, ...] | None) -> str | None:
+    """Why nobody could fill this in here."""
+    if whole(widget.get("/F")) & HIDDEN:
+        return "It is hidden in the PDF."
+    if place is None:
+        return "It lies outside the page as it is shown."
+    if flags & READ_ONLY:
+        return "The PDF does not let it be filled in."
+    if value(widget, kind) not in EMPTY:
+        return "It is filled in already; what is written there is part of the page now."
+    if kind == "/Tx" and flags & (PASSWORD | FILE):
+        return "It asks for a password or a file."
+    if kind == "/Ch" and flags & SEVERAL:
+        return "Several options could be chosen at once; a list takes one."
+    return None
+
+
+# ---------- what each type says ----------
+
+
+def of_text(widget: Object, flags: int, _: str) -> tuple[str, dict[str, Any]]:
+    """Text, or a number or a date where the form formats it as one."""
+    script = scripts(widget)
+    if b"AFNumber" in script:
+        return "number", {}
+    if b"AFDate" in script:
+        return "date", {"autofill": False}  # a day they choose, not the day they sign
+    options: dict[str, Any] = {"multiline": True} if flags & MULTILINE else {}
+    longest = whole(inherited(widget, "/MaxLen"))
+    return "text", options | ({"maxLength": longest} if 1 <= longest <= 2_000 else {})
+
+
+def of_button(_: Object, flags: int, name: str) -> tuple[str, dict[str, Any]]:
+    """A tick box; those of which one is chosen share a group."""
+    if not flags & RADIO:
+        return "checkbox", {}
+    forced = {"minChecked": 1} if flags & REQUIRED else {}
+    return "checkbox", {"group": (name or "choice")[-40:], "maxChecked": 1, **forced}
+
+
+def of_choice(widget: Object, _: int, __: str) -> tuple[str, dict[str, Any]]:
+    given = inherited(widget, "/Opt")
+    shown = [text(one[-1] if isinstance(one, Array) and len(one) else one) for one in listed(given)]
+    return "dropdown", {"options": list(dict.fromkeys(one[:200] for one in shown if one))[:200]}
+
+
+def of_signature(_: Object, __: int, ___: str) -> tuple[str, dict[str, Any]]:
+    return "signature", {}
+
+
+READERS = {"/Tx": of_text, "/Btn": of_button, "/Ch": of_choice, "/Sig": of_signature}
+
+
+# ---------- values of any type, as files have them ----------
+
+
+def full_name(widget: object) -> str:
+    names: list[str] = []
+    node = widget
+    for _ in range(DEEPEST):
+        if not isinstance(node, Dictionary):
+            break
+        if part := text(node.get("/T")):
+            names.append(part)
+        node = node.get("/Parent")
+    return ".".join(reversed(names))
+
+
+def text(found: object) -> str:
+    """One line of what it says."""
+    return " ".join(CONTROL.sub(" ", str(found)).split()) if isinstance(found, String) else ""
+
+
+def whole(found: object) -> int:
+    return found if isinstance(found, int) and not isinstance(found, bool) else 0
+
+
+def listed(found: object) -> list[object]:
+    return list(found) if isinstance(found, Array) else []
+
+
+def value(widget: Object, kind: str) -> str:
+    """What stands in it now; a place of several speaks for itself."""
+    found = widget.get("/AS") if kind == "/Btn" else inherited(widget, "/V")
+    if isinstance(found, Dictionary):
+        return "signed"
+    return name_of(found) or text(found)
+
+
+def scripts(widget: Object) -> bytes:
+    """The text of the scripts that format or check what is typed."""
+    actions = inherited(widget, "/AA")
+    said = b""
+    for key in ("/K", "/F"):
+        action = actions.get(key) if isinstance(actions, Dictionary) else None
+        script = action.get("/JS") if isinstance(action, Dictionary) else None
+        if isinstance(script, String):
+            said += bytes(script)
+        elif isinstance(script, Stream) and len(script.read_raw_bytes()) <= SCRIPT:
+            said += script.read_bytes()
+    return said
+
+
+def font_size(widget: Object) -> float | None:
+    """In points; None where the form leaves it open, or sets one that no field may have."""
+    found = inherited(widget, "/DA")
+    sizes = SIZE.findall(bytes(found)) if isinstance(found, String) else []
+    try:
+        size = float(sizes[-1]) if sizes else 0.0
+    except ValueError:
+        return None
+    return round(size, 1) if 6 <= size <= 72 else None
+
+
+def box(widget: Object, seen: geometry.View) -> tuple[float, float, float, float] | None:
+    """Left, top, width and height in percent of the page as displayed, as far as they lie on it."""
+    sides = [float(c) for c in listed(widget.get("/Rect")) if isinstance(c, int | float | Decimal)]
+    if len(sides) != 4 or not all(abs(side) < FAR for side in sides):
+        return None
+    points = [seen.seen(sides[0], sides[1]), seen.seen(sides[2], sides[3])]
+    across = sorted(min(max(x / seen.width * 100, 0), 100) for x, _ in points)
+    down = sorted(min(max(y / seen.height * 100, 0), 100) for _, y in points)
+    left, top, width, height = across[0], down[0], across[1] - across[0], down[1] - down[0]
+    if width < SMALLEST or height < SMALLEST:
+        return None
+    return round(left, 2), round(top, 2), round(width, 2), round(height, 2)

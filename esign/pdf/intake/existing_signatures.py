@@ -1,0 +1,54 @@
+"""Whether a file carries a digital signature or once did: stamping it would break that one."""
+
+import re
+
+from pikepdf import Dictionary, Name, Pdf, PikepdfError, Stream
+
+from esign.pdf.intake.active_content import text
+
+# `/ByteRange` with each character possibly written as #xx, before an array or a reference to one.
+_LETTERS = b"".join(b"(?:%c|#%02x|#%02X)" % (c, c, c) for c in b"ByteRange")
+WRITTEN = re.compile(rb"/" + _LETTERS + rb"\s*+(?:%[^\r\n]*+\s*+)*+(?:\[|\d++\s++\d++\s++R)")
+LANDMARK = re.compile(rb"(?P<open>>>\s*+stream\r?\n)|(?P<close>endstream)|" + WRITTEN.pattern)
+NAMED = re.compile(rb"/ByteRange(?![^\s/<>\[\](){}%])")
+KIND = re.compile(rb"/(?:FT|Type)\s*/(?:Sig|DocTimeStamp)(?![^\s/<>\[\](){}%])")
+
+
+def signed(upload: bytes, pdf: Pdf) -> bool:
+    """Judged by what is written in every revision and by every object that can be reached, compressed ones too."""
+    return _written(upload) or any(_signs(item) for item in pdf.objects)
+
+
+def _written(upload: bytes) -> bool:
+    """A byte range outside streams: page text may speak of one, an attached file may have its own."""
+    within = False
+    for found in LANDMARK.finditer(upload):
+        if found["open"] or found["close"]:
+            within = found["close"] is None
+        elif not within:
+            return True
+    return False
+
+
+def _signs(item: object) -> bool:
+    if isinstance(item, Stream) and item.get("/Type") == Name.ObjStm:
+        # An earlier revision may have packed a signature into it.
+        return _packed(item)
+    if not isinstance(item, Dictionary):
+        return False
+    written = text(item)
+    return bool(NAMED.search(written)) or (bool(KIND.search(written)) and _filled(item))
+
+
+def _packed(item: Stream) -> bool:
+    try:
+        return bool(WRITTEN.search(item.read_bytes()))
+    except PikepdfError:
+        return False
+
+
+def _filled(item: Dictionary) -> bool:
+    """A signature field with a value, or a signature's own dictionary."""
+    if item.get("/FT") == Name.Sig:
+        return isinstance(item.get("/V"), Dictionary)
+    return item.get("/Type") in (Name.Sig, Name.DocTimeStamp) and "/Contents" in item

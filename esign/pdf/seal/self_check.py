@@ -1,0 +1,96 @@
+"""The last look before a sealed file leaves the worker: it verifies, no page is lost, and every value can be seen."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import groupby, product
+from math import ceil, sqrt
+
+import pypdfium2
+
+from esign.core.instant import Instant
+from esign.pdf.report import AuditHead
+from esign.pdf.seal_order import Drawn, Level, SealFailed
+from esign.pdf.verify.validate import verify
+
+SCALE = 0.7  # 50 dpi: enough to tell ink from none
+LEAST = 16  # pixels of a box's shorter side, so that tiny ink counts
+MOST = 1000  # pixels of the root of the area that is painted at once, for pages as large as a wall
+Cut = tuple[float, float, float, float]
+BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and symbols without ink
+
+
+def check(
+    sealed: bytes,
+    pages: int,
+    root: bytes,
+    now: Instant,
+    head: AuditHead | None = None,
+    level: Level = "B-B",
+    asked: Level = "B-B",
+) -> None:
+    """Raise `SealFailed` unless the file has these pages, one valid signature of this level over it, and this head."""
+    verdict = verify(sealed, [root], now)
+    reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
+    if verdict["result"] != "valid" or [s["coverage"] for s in verdict["signatures"]] != ["entire_file"]:
+        raise SealFailed(f"The sealed file does not verify ({verdict['result']}): {' '.join(reasons)}")
+    if verdict["signatures"][0]["level"] != level:
+        raise SealFailed(f"The sealed file has not the level {level} that was asked for.")
+    if verdict["signatures"][0]["levelAsked"] != asked:
+        raise SealFailed("The level that was asked for cannot be read back from the sealed file.")
+    stamp = verdict["signatures"][0]["timestamp"]
+    if stamp is not None and not stamp["valid"]:
+        raise SealFailed("The time stamp in the sealed file is not over its signature.")
+    if verdict["pageCount"] != pages:
+        raise SealFailed(f"The sealed file has {verdict['pageCount']} pages where {pages} are expected.")
+    if verdict["audit"] != head:
+        raise SealFailed("The head of the audit trail cannot be read back from the sealed file.")
+
+
+def visible(field: Drawn) -> bool:
+    """Whether the field leaves ink on its page."""
+    if field.kind in ("drawn", "uploaded") or field.type == "radio":
+        return True
+    if field.type == "checkbox":
+        return bool(field.value) or bool(field.options.get("frame", True))
+    text = field.text if field.kind == "typed" else field.value
+    return any(unicodedata.category(c)[0] not in "CZ" and c not in BLANKS for c in str(text or ""))
+
+
+def check_ink(prepared: bytes, sealed: bytes, fields: Iterable[Drawn]) -> None:
+    """Raise `SealFailed` when a field's box looks as it did before it was filled: pdfium draws the same alike."""
+    stamped = sorted((field for field in fields if visible(field)), key=lambda field: field.page)
+    before, after = pypdfium2.PdfDocument(prepared), pypdfium2.PdfDocument(sealed)
+    try:
+        for number, on_page in groupby(stamped, key=lambda field: field.page):
+            was, now = before[number - 1], after[number - 1]
+            blank = [field.id for field in on_page if not _is_stamped(was, now, field)]
+            if blank:
+                raise SealFailed(
+                    f"Nothing is seen of {', '.join(blank)} on page {number} of the sealed file."
+                )
+    finally:
+        before.close()
+        after.close()
+
+
+def _is_stamped(was: pypdfium2.PdfPage, now: pypdfium2.PdfPage, field: Drawn) -> bool:
+    parts = _parts(field, *was.get_size())
+    return any(_pixels(was, scale, cut) != _pixels(now, scale, cut) for scale, cut in parts)
+
+
+def _parts(field: Drawn, width: float, height: float) -> Iterator[tuple[float, Cut]]:
+    """The field's box and one pixel around, in as many parts as make each small; how large each is drawn."""
+    left, top = field.x / 100 * width, field.y / 100 * height
+    across, down = field.width / 100 * width, field.height / 100 * height
+    scale = max(SCALE, LEAST / min(across, down))
+    pieces = ceil(sqrt(across * down) * scale / MOST)
+    wide, high, rim = across / pieces, down / pieces, 1 / scale
+    for row, column in product(range(pieces), repeat=2):
+        x, y = left + column * wide, top + row * high
+        yield scale, (x - rim, height - y - high - rim, width - x - wide - rim, y - rim)
+
+
+def _pixels(page: pypdfium2.PdfPage, scale: float, cut: Cut) -> bytes:
+    """What is left of a page when so much is cut off its left, bottom, right and top; pdfium paints only this."""
+    picture = page.render(scale=scale, may_draw_forms=False, crop=tuple(max(0.0, side) for side in cut))
+    return bytes(picture.buffer)

@@ -1,0 +1,33 @@
+"""Names and times of certificates as a verification tells them."""
+
+from datetime import datetime
+
+from asn1crypto import x509
+
+from esign.core.instant import rfc3339
+from esign.pdf.report import SignerCertificate
+
+
+def moment_of(moment: datetime) -> str:
+    return rfc3339(int(moment.timestamp() * 1000))
+
+
+def name(name: x509.Name) -> str:
+    """The common name or what comes closest; certificates of others may hold anything."""
+    native = name.native
+    for part in ("common_name", "organization_name"):
+        value = native.get(part)
+        if value:
+            return str(value[0] if isinstance(value, list) else value)
+    return str(name.human_friendly)
+
+
+def certificate_of(certificate: x509.Certificate) -> SignerCertificate:
+    return {
+        "subject": certificate.subject.human_friendly,
+        "issuer": certificate.issuer.human_friendly,
+        "serialNumber": format(certificate.serial_number, "x"),
+        "notBefore": moment_of(certificate.not_valid_before),
+        "notAfter": moment_of(certificate.not_valid_after),
+        "sha256": certificate.sha256.hex(),
+    }

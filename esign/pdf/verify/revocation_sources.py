@@ -1,0 +1,56 @@
+"""Where to ask whether the certificates of a file were revoked; asking is for those who have a network."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from asn1crypto import x509
+from cryptography import x509 as issued
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.ocsp import OCSPRequestBuilder
+from pyhanko_certvalidator.path import ValidationPath
+
+from esign.core.instant import Instant, to_datetime
+from esign.pdf.report import Source
+from esign.pdf.verify.evidence import BROKEN
+from esign.pdf.verify.judge_signature import Case, judgements
+
+MOST = 30
+WEB = ("http://", "https://")
+
+
+def sources(file: bytes, roots: Sequence[bytes], now: Instant) -> list[Source]:
+    """Those of certificates that lead to a trusted one alone: nobody else has a request sent from here."""
+    try:
+        judged, stamps = judgements(file, Case(roots, (), None, to_datetime(now)))
+        paths = [path for one in judged for path in one.paths]
+        paths += [stamp.path for stamp in stamps if stamp.path is not None]
+        return list(dict.fromkeys(_of(paths)))[:MOST]
+    except BROKEN:
+        return []
+
+
+def _of(paths: Iterable[ValidationPath]) -> Iterator[Source]:
+    for path in paths:
+        chain = list(path.iter_certs(include_root=True))
+        for issuer, certificate in pairwise(chain):
+            of = certificate.sha256.hex()
+            for url in certificate.ocsp_urls:
+                yield Source(of, url, _question(certificate, issuer))
+            for url in _lists(certificate):
+                yield Source(of, url, None)
+
+
+def _lists(certificate: x509.Certificate) -> Iterator[str]:
+    """What can be fetched by HTTP; a directory (LDAP) often stands before it in the same place."""
+    for place in certificate.crl_distribution_points:
+        for name in place["distribution_point"].chosen:
+            if name.name == "uniform_resource_identifier" and name.native.lower().startswith(WEB):
+                yield name.native
+
+
+def _question(certificate: x509.Certificate, issuer: x509.Certificate) -> bytes:
+    """As RFC 5019 has it: SHA-1 here only names the issuer, and many answer to nothing else."""
+    of, by = (issued.load_der_x509_certificate(one.dump()) for one in (certificate, issuer))
+    asked = OCSPRequestBuilder().add_certificate(of, by, SHA1())  # noqa: S303  # see above
+    return asked.build().public_bytes(Encoding.DER)

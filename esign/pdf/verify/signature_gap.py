@@ -1,0 +1,62 @@
+"""Whether a signature stands in the one gap that its byte range leaves, and nothing else does.
+
+The hash says that the bytes outside of the gap are those that were signed. It does not say where the gap is, nor what
+stands in it: with the same bytes in the same order around a gap elsewhere, a forger puts objects of their own there.
+"""
+
+import re
+from binascii import unhexlify
+from typing import BinaryIO
+
+from asn1crypto import parser
+from pyhanko.sign.validation import EmbeddedPdfSignature
+
+from esign.pdf.verify import cms_envelope
+
+HEX = re.compile(rb"<([0-9A-Fa-f]*)>")
+BEFORE = re.compile(rb"/Contents\s*\Z")
+
+
+def fits(embedded: EmbeddedPdfSignature) -> bool:
+    """Whether the gap is the hexadecimal text of this very signature, inside the object that holds it."""
+    numbers = [int(number) for number in embedded.byte_range]
+    if len(numbers) != 4 or numbers[0] != 0 or min(numbers) < 0:
+        return False
+    _, before, behind, _ = numbers
+    stream = embedded.reader.stream
+    gap = HEX.fullmatch(_read(stream, before, behind))
+    if gap is None or len(gap[1]) % 2 or unhexlify(gap[1]) != embedded.pkcs7_content:
+        return False
+    start = _start(embedded)
+    if start is None or start >= before:
+        return False
+    dictionary = _read(stream, start, before)
+    return b"endobj" not in dictionary and BEFORE.search(dictionary) is not None
+
+
+def is_burdened(embedded: EmbeddedPdfSignature) -> bool:
+    """Return whether the signature carries more than what was signed and what proves it, see `envelope`."""
+    stamp = embedded.sig_object_type == "/DocTimeStamp"
+    check = cms_envelope.is_bare_token if stamp else cms_envelope.is_bare
+    return not check(embedded.pkcs7_content)
+
+
+def is_padded(embedded: EmbeddedPdfSignature) -> bool:
+    """Return whether anything but zeros follows the signature (DER or BER) in the space reserved for it."""
+    try:
+        length = parser.peek(embedded.pkcs7_content)
+    except ValueError:
+        return True
+    return any(embedded.pkcs7_content[length:])
+
+
+def _start(embedded: EmbeddedPdfSignature) -> int | None:
+    """Where the signature's object begins; None inside an object stream, where no gap can be."""
+    reference = embedded.sig_field.raw_get("/V").reference
+    place = embedded.reader.xrefs.get_historical_ref(reference, embedded.signed_revision)
+    return place if isinstance(place, int) else None
+
+
+def _read(stream: BinaryIO, start: int, end: int) -> bytes:
+    stream.seek(start)
+    return stream.read(max(0, end - start))

@@ -1,0 +1,90 @@
+"""The time stamps over the whole document, and how far back the trusted ones prove that a signature existed.
+
+The newest is judged as of now, each older one as of the time that the next newer one proves: so a chain of them
+outlives its certificates (ETSI EN 319 102-1, 5.6).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pyhanko.sign.validation import EmbeddedPdfSignature, SignatureCoverageLevel, validate_pdf_timestamp
+from pyhanko_certvalidator.path import ValidationPath
+
+from esign.pdf.report import DocumentTimestamp
+from esign.pdf.verify import revocation, signature_gap
+from esign.pdf.verify.certificate_names import moment_of, name
+from esign.pdf.verify.evidence import BROKEN, GAVE_UP, Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """`revision`: which one it was added in, and so covers; `whole`: unharmed, whoever made it.
+
+    `judged`: false where the program could not check it; `padded` and `burdened`: see `place`.
+    """
+
+    field: str
+    revision: int
+    whole: bool
+    proves: datetime | None
+    told: DocumentTimestamp
+    path: ValidationPath | None = None
+    judged: bool = True
+    padded: bool = False
+    burdened: bool = False
+
+
+def judged(embedded: Iterable[EmbeddedPdfSignature], evidence: Evidence, now: datetime) -> list[Stamp]:
+    """The oldest first."""
+    stamps: list[Stamp] = []
+    for stamp in sorted(embedded, key=lambda stamp: stamp.signed_revision, reverse=True):
+        stamps.append(_judged(stamp, evidence, proof_of(stamps, stamp.signed_revision) or now))
+    return stamps[::-1]
+
+
+def proof_of(stamps: Iterable[Stamp], revision: int) -> datetime | None:
+    """The earliest time at which, by the trusted stamps behind it, that revision existed."""
+    return min((s.proves for s in stamps if s.proves is not None and s.revision > revision), default=None)
+
+
+def _judged(embedded: EmbeddedPdfSignature, evidence: Evidence, at: datetime) -> Stamp:
+    try:
+        status = validate_pdf_timestamp(embedded, evidence.at(at), skip_diff=True)
+        covers = embedded.coverage is not None and embedded.coverage >= SignatureCoverageLevel.ENTIRE_REVISION
+        whole = bool(status.intact and status.valid and covers and signature_gap.fits(embedded))
+        revoked = revocation.standing(status.validation_path, at, evidence).state == "revoked"
+        trusted = whole and status.trusted and not revoked
+        told: DocumentTimestamp = {
+            "fieldName": str(embedded.field_name),
+            "valid": whole,
+            "trusted": trusted,
+            "time": moment_of(status.timestamp),
+            "authority": name(status.signing_cert.subject),
+        }
+        proves = status.timestamp if trusted else None
+        return Stamp(
+            str(embedded.field_name),
+            embedded.signed_revision,
+            whole,
+            proves,
+            told,
+            status.validation_path,
+            padded=signature_gap.is_padded(embedded),
+            burdened=signature_gap.is_burdened(embedded),
+        )
+    except GAVE_UP:
+        return replace(broken(str(embedded.field_name), embedded.signed_revision), judged=False)
+    except BROKEN:
+        return broken(str(embedded.field_name), embedded.signed_revision)
+
+
+def broken(field: str, revision: int = 0) -> Stamp:
+    told: DocumentTimestamp = {
+        "fieldName": field,
+        "valid": False,
+        "trusted": False,
+        "time": None,
+        "authority": "",
+    }
+    return Stamp(field, revision, False, None, told)

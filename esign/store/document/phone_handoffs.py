@@ -1,0 +1,81 @@
+"""Signatures on their way from a phone, encrypted; they go with their recipients, and when these have acted."""
+
+from esign.core.document.handoff import Handoff
+from esign.core.instant import Instant
+from esign.store.document.signing_links import hashed
+from esign.store.engine.database import Reader, Row, Transaction
+from esign.store.engine.sql import delete_some
+from esign.system.vault import Vault
+
+PURPOSE = "handoff"
+COLUMNS = "recipient_id, document_id, id, kind, expires_at, opened_at, picture IS NOT NULL AS received"
+
+
+async def begin(tx: Transaction, token: str, handoff: Handoff) -> None:
+    """In place of the one before."""
+    await forget(tx, handoff.recipient_id)
+    await tx.run(
+        """
+        INSERT INTO handoff (recipient_id, document_id, id, hash, kind, expires_at)
+        VALUES (:recipient_id, :document_id, :id, :hash, :kind, :expires_at)
+        """,
+        recipient_id=handoff.recipient_id,
+        document_id=handoff.document_id,
+        id=handoff.id,
+        hash=hashed(token),
+        kind=handoff.kind,
+        expires_at=handoff.expires_at,
+    )
+
+
+async def find(reader: Reader, token: str) -> Handoff | None:
+    """That of the phone's link."""
+    row = await reader.one(f"SELECT {COLUMNS} FROM handoff WHERE hash = :hash", hash=hashed(token))
+    return of_row(row) if row else None
+
+
+async def get(reader: Reader, recipient_id: str) -> Handoff | None:
+    row = await reader.one(f"SELECT {COLUMNS} FROM handoff WHERE recipient_id = :id", id=recipient_id)
+    return of_row(row) if row else None
+
+
+async def open(tx: Transaction, id: str, now: Instant) -> None:
+    await tx.run("UPDATE handoff SET opened_at = :now WHERE id = :id AND opened_at IS NULL", id=id, now=now)
+
+
+async def receive(tx: Transaction, handoff: Handoff, png: bytes, expires_at: Instant, vault: Vault) -> None:
+    await tx.run(
+        "UPDATE handoff SET picture = :picture, expires_at = :expires_at WHERE id = :id",
+        id=handoff.id,
+        picture=vault.encrypt(PURPOSE, png, handoff.id.encode()),
+        expires_at=expires_at,
+    )
+
+
+async def picture(reader: Reader, handoff: Handoff, vault: Vault) -> bytes | None:
+    row = await reader.one("SELECT picture FROM handoff WHERE id = :id", id=handoff.id)
+    found = row and row["picture"]
+    return vault.decrypt(PURPOSE, found, handoff.id.encode()) if found else None
+
+
+async def forget(tx: Transaction, recipient_id: str) -> None:
+    await tx.run("DELETE FROM handoff WHERE recipient_id = :id", id=recipient_id)
+
+
+async def prune(tx: Transaction, before: Instant, limit: int) -> int:
+    """Take away those that ended by `before`; the number of rows that went."""
+    return await delete_some(
+        tx, "handoff", "recipient_id", "expires_at <= :before ORDER BY expires_at", before, limit
+    )
+
+
+def of_row(row: Row) -> Handoff:
+    return Handoff(
+        row["recipient_id"],
+        row["document_id"],
+        row["id"],
+        row["kind"],
+        row["expires_at"],
+        row["opened_at"],
+        bool(row["received"]),
+    )

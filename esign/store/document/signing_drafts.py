@@ -1,0 +1,59 @@
+"""Drafts of recipients, encrypted; they go with their recipients, and when these have acted."""
+
+import orjson
+
+from esign.core.document.signing_draft import Draft, Entry
+from esign.store.engine.database import Reader, Transaction
+from esign.system.vault import Damaged, Vault
+
+PURPOSE = "draft"
+
+
+async def get(reader: Reader, recipient_id: str, vault: Vault) -> Draft:
+    """An empty one where nothing was entered yet, or where another application key was used."""
+    row = await reader.one("SELECT content FROM draft WHERE recipient_id = :id", id=recipient_id)
+    try:
+        return load(vault.decrypt(PURPOSE, row["content"], recipient_id.encode())) if row else Draft()
+    except Damaged:
+        return Draft()
+
+
+async def save(tx: Transaction, recipient_id: str, content: bytes, vault: Vault) -> None:
+    """`content` is what `dump` makes."""
+    await tx.run(
+        """
+        INSERT INTO draft (recipient_id, content) VALUES (:id, :content)
+        ON CONFLICT (recipient_id) DO UPDATE SET content = excluded.content
+        """,
+        id=recipient_id,
+        content=vault.encrypt(PURPOSE, content, recipient_id.encode()),
+    )
+
+
+async def forget(tx: Transaction, recipient_id: str) -> None:
+    await tx.run("DELETE FROM draft WHERE recipient_id = :id", id=recipient_id)
+
+
+def dump(draft: Draft) -> bytes:
+    """A picture that stands in several fields is written once."""
+    pictures: dict[str, int] = {}
+
+    def apart(value: object) -> object:
+        if isinstance(value, dict) and "picture" in value:
+            return {**value, "picture": pictures.setdefault(value["picture"], len(pictures))}
+        return value
+
+    entries = {id: (e.at, e.revision, apart(e.value)) for id, e in draft.entries.items()}
+    return orjson.dumps({"revision": draft.revision, "entries": entries, "pictures": list(pictures)})
+
+
+def load(content: bytes) -> Draft:
+    stored = orjson.loads(content)
+
+    def whole(value: object) -> object:
+        if isinstance(value, dict) and "picture" in value:
+            return {**value, "picture": stored["pictures"][value["picture"]]}
+        return value
+
+    entries = {id: Entry(at, rev, whole(value)) for id, (at, rev, value) in stored["entries"].items()}
+    return Draft(stored["revision"], entries)

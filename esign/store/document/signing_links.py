@@ -1,0 +1,78 @@
+"""Signing links: only the SHA-256 of a token is stored, so a link cannot be read back, only issued anew."""
+
+import hashlib
+from dataclasses import dataclass
+
+from esign.core.actor import Mode
+from esign.core.document.signing_link import Reached, Route, route
+from esign.core.instant import Instant
+from esign.store.engine.database import Reader, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """`issued_to` is `recipient` for one in a mail, `sender` for one handed to the sender.
+
+    `reached` is what became of the mail (`core.document.signing_link.Reached`), None while that is open.
+    """
+
+    recipient_id: str
+    document_id: str
+    issued_to: str
+    reached: str | None = None
+
+    def route(self, mode: Mode) -> Route | None:
+        """How it reached whoever opens it."""
+        return route(mode, self.reached, to_sender=self.issued_to == "sender")
+
+
+def hashed(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+async def add(
+    tx: Transaction, token: str, link: Link, now: Instant, expires_at: Instant | None = None
+) -> None:
+    await tx.run(
+        """
+        INSERT INTO link (hash, recipient_id, document_id, issued_to, created_at, expires_at)
+        VALUES (:hash, :recipient_id, :document_id, :issued_to, :now, :expires_at)
+        """,
+        hash=hashed(token),
+        recipient_id=link.recipient_id,
+        document_id=link.document_id,
+        issued_to=link.issued_to,
+        now=now,
+        expires_at=expires_at,
+    )
+
+
+async def revoke(tx: Transaction, recipient_id: str, now: Instant) -> None:
+    """End every link that a recipient has."""
+    await tx.run(
+        "UPDATE link SET revoked_at = :now WHERE recipient_id = :id AND revoked_at IS NULL",
+        id=recipient_id,
+        now=now,
+    )
+
+
+async def find(reader: Reader, token: str, now: Instant) -> Link | None:
+    """The live link of a token."""
+    row = await reader.one(
+        """
+        SELECT recipient_id, document_id, issued_to, reached FROM link
+        WHERE hash = :hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
+        """,
+        hash=hashed(token),
+        now=now,
+    )
+    return Link(**{name: row[name] for name in Link.__slots__}) if row else None
+
+
+async def note_reached(tx: Transaction, token: str, reached: Reached) -> None:
+    """Note what became of the mail with the link; a mail server that took it once counts for ever."""
+    await tx.run(
+        "UPDATE link SET reached = :reached WHERE hash = :hash AND reached IS NOT 'email'",
+        hash=hashed(token),
+        reached=reached.value,
+    )

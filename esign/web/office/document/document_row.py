@@ -1,0 +1,136 @@
+"""A document as a row of the list: what it is, how far it has come, and what to do next about it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from esign.actions.document.bulk_actions import Deed
+from esign.core.actor import Actor
+from esign.core.document.attention import Trouble, refused, trouble
+from esign.core.document.document import Document, Recipient, RecipientStatus, Status
+from esign.core.people.account import Organisation
+from esign.core.people.user import Act
+from esign.web.office.document import possible_actions
+from esign.web.office.frame.flash_messages import Times
+
+BADGES = {
+    Status.DRAFT: "Draft",
+    Status.SENT: "Waiting",
+    Status.SEALING: "Sealing",
+    Status.COMPLETED: "Completed",
+    Status.DECLINED: "Declined",
+    Status.EXPIRED: "Expired",
+    Status.CANCELLED: "Cancelled",
+}
+TROUBLES = {Trouble.SEAL: ("failed", "Seal delayed"), Trouble.ADDRESS: ("attention", "Address refused")}
+PIPS = {
+    RecipientStatus.CREATED: "",
+    RecipientStatus.SENT: "sent",
+    RecipientStatus.VIEWED: "viewed",
+    RecipientStatus.COMPLETED: "done",
+    RecipientStatus.DECLINED: "no",
+}
+MOST_PIPS = 9
+FIRST, LAST = "\u2068", "\u2069"  # between these a name has a direction of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What to do next: a deed that is done at once, a download, or a page of the document to go on to."""
+
+    label: str
+    deed: str | None = None
+    page: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`badge` is its kind and word, `pips` the kinds of those who act; `can`: the deeds that would work now."""
+
+    document: Document
+    badge: tuple[str, str]
+    source: str
+    pips: tuple[str, ...]
+    progress: str
+    next: Next
+    can: tuple[Deed, ...]
+
+    @property
+    def ill(self) -> str:
+        """The tone of the progress: `bad` and `warn` where somebody has to look."""
+        return {"failed": "bad", "declined": "bad", "attention": "warn"}.get(self.badge[0], "")
+
+
+def badge(document: Document) -> tuple[str, str]:
+    """Its kind and its word."""
+    ill = trouble(document)
+    return TROUBLES[ill] if ill else (document.status.value, BADGES[document.status])
+
+
+def row_of(document: Document, organisation: Organisation, may: Collection[Act], times: Times) -> Row:
+    """What a person with these rights is shown of it."""
+    ill = trouble(document)
+    can = [deed for deed in Deed if possible_actions.refused(deed, document, organisation, times.now) is None]
+    acting = [recipient for recipient in document.recipients if recipient.acting]
+    return Row(
+        document,
+        badge(document),
+        source(document.created_by),
+        tuple(PIPS[recipient.status] for recipient in acting),
+        progress(document, acting, times),
+        next_of(document, ill) if Act.WORK in may else only_reading(document),
+        tuple(can) if Act.WORK in may else (),
+    )
+
+
+def source(actor: Actor) -> str:
+    """Who made it: a person by their name, a program by that of its key."""
+    return f"API: {actor.name}" if actor.kind == "api_key" else actor.name or "esign"
+
+
+def progress(document: Document, acting: list[Recipient], times: Times) -> str:
+    """How far it has come, in words."""
+    if not acting:
+        return "No recipients yet"
+    done = sum(recipient.status is RecipientStatus.COMPLETED for recipient in acting)
+    far = f"{done} of {len(acting)}"
+    match document.status:
+        case Status.DRAFT:
+            return "1 recipient" if len(acting) == 1 else f"{len(acting)} recipients"
+        case Status.SENT:
+            return waiting(document, acting, far)
+        case Status.SEALING:
+            return "All signed, the seal is tried again" if document.seal_error else f"{far}, being sealed"
+        case Status.COMPLETED:
+            return f"{far} signed"
+        case Status.DECLINED:
+            who = next((r.name for r in acting if r.status is RecipientStatus.DECLINED), None)
+            return f"Declined by {FIRST}{who}{LAST}" if who else f"{far}, declined"
+        case Status.EXPIRED | Status.CANCELLED:
+            return f"{far}, {document.status} on {times.day(document.closed_at or document.updated_at)}"
+
+
+def waiting(document: Document, acting: list[Recipient], far: str) -> str:
+    if ill := refused(document):
+        return f"Mail to {FIRST}{ill[0].name}{LAST} refused"
+    asked = [recipient for recipient in acting if recipient.invited]
+    if len(asked) == 1:
+        return f"{far}, next: {FIRST}{asked[0].name}{LAST}"
+    return f"{far}, waiting for {len(asked)}"
+
+
+def next_of(document: Document, ill: Trouble | None) -> Next:
+    """The one thing that brings the document further."""
+    if ill is Trouble.SEAL:
+        return Next("Seal now", Deed.SEAL)
+    if ill is Trouble.ADDRESS:
+        return Next("Correct", page=f"/recipients/{refused(document)[0].id}")
+    return {
+        Status.DRAFT: Next("Finish", page="/edit"),
+        Status.SENT: Next("Remind", Deed.REMIND),
+        Status.COMPLETED: Next("Download", "download"),
+        Status.DECLINED: Next("See reason"),
+    }.get(document.status, Next("Open"))
+
+
+def only_reading(document: Document) -> Next:
+    return Next("Download", "download") if document.status is Status.COMPLETED else Next("Open")

@@ -1,0 +1,107 @@
+"""What can be done with a document now: the rules are asked, and their refusals put into sentences for people."""
+
+from collections.abc import Callable, Mapping
+from math import ceil
+from typing import Any
+
+from esign.core.actor import NOWHERE, SYSTEM
+from esign.core.document import retention
+from esign.core.document.document import Document, Recipient
+from esign.core.document.state import cancel_delete, edit, lifecycle, remind_now
+from esign.core.document.state.correct import correct
+from esign.core.errors import Problem
+from esign.core.instant import Instant
+from esign.core.people.account import Organisation
+from esign.web.office.frame.flash_messages import Times
+
+Rule = Callable[[Document, Organisation, Instant], object]
+RuleOfOne = Callable[[Document, Recipient, Instant], object]
+
+
+def may_change(*members: str) -> Rule:
+    return lambda document, organisation, now: edit.check_may_change(document, members)
+
+
+def may_remind(document: Document, organisation: Organisation, now: Instant) -> object:
+    return remind_now.nudge(document, None, None, SYSTEM, NOWHERE, now)
+
+
+def may_cancel(document: Document, organisation: Organisation, now: Instant) -> object:
+    return cancel_delete.cancel(document, None, False, SYSTEM, NOWHERE, now)
+
+
+def may_delete(document: Document, organisation: Organisation, now: Instant) -> object:
+    retention.require_unlocked(document, organisation, now)
+    return cancel_delete.delete(document, SYSTEM, NOWHERE, now)
+
+
+def may_retry(document: Document, organisation: Organisation, now: Instant) -> object:
+    return cancel_delete.retry_seal(document, SYSTEM, NOWHERE, now)
+
+
+def may_link(document: Document, recipient: Recipient, now: Instant) -> None:
+    lifecycle.require_open(document, now)
+    lifecycle.require_active(document, recipient)
+
+
+def may_correct(document: Document, recipient: Recipient, now: Instant) -> object:
+    return correct(document, recipient, recipient.email, recipient.name, SYSTEM, NOWHERE, now)
+
+
+def may_nudge(document: Document, recipient: Recipient, now: Instant) -> object:
+    return remind_now.nudge(document, {recipient.id}, None, SYSTEM, NOWHERE, now)
+
+
+ACTS: Mapping[str, Rule] = {
+    "remind": may_remind,
+    "cancel": may_cancel,
+    "delete": may_delete,
+    "retry-seal": may_retry,
+    "expiry": may_change("expires_at"),
+    "reminders": may_change("reminders"),
+    "reference": may_change("external_id", "metadata"),
+    "recipients": may_change("recipients"),
+}
+ACTS_ON_ONE: Mapping[str, RuleOfOne] = {"link": may_link, "correct": may_correct, "remind": may_nudge}
+
+
+def refusal(ask: Callable[..., object], *asked: Any) -> Problem | None:
+    """Why the rule refuses; None where it does not."""
+    try:
+        ask(*asked)
+    except Problem as problem:
+        return problem
+    return None
+
+
+def refused(act: str, document: Document, organisation: Organisation, now: Instant) -> Problem | None:
+    return refusal(ACTS[act], document, organisation, now)
+
+
+def refused_for(act: str, document: Document, recipient: Recipient, now: Instant) -> Problem | None:
+    return refusal(ACTS_ON_ONE[act], document, recipient, now)
+
+
+SENTENCES: Mapping[str, str] = {
+    "document_not_draft": "The document has been sent, so this can no longer be changed.",
+    "document_not_sent": "The document is not out for signature, so this does not work now.",
+    "document_not_completed": "There is no sealed file yet.",
+    "document_in_progress": "The document is under way. Cancel it first, or wait until it is sealed.",
+    "seal_not_failed": "There is no failed seal to try again.",
+    "recipient_not_active": "It is not their turn, or there is nothing for them to do.",
+    "recipient_already_completed": "This recipient has finished already.",
+    "no_recipient_to_remind": "Nobody is waiting to be reminded.",
+    "revision_mismatch": "Somebody changed the document meanwhile. Look at it again, and then decide.",
+}
+
+
+def said(problem: Problem, times: Times, document: Document, organisation: Organisation) -> str:
+    """A refusal as a person reads it."""
+    if problem.code == "reminder_too_soon":
+        minutes = ceil((problem.retry_after or 60) / 60)
+        wait = "a minute" if minutes == 1 else f"{minutes} minutes"
+        return f"The last reminder left less than an hour ago. The next one can leave in {wait}."
+    until = retention.locked_until(document, organisation)
+    if problem.code == "retention_locked" and until is not None:
+        return f"Your organisation keeps completed documents. This one can be deleted {times.near(until)}."
+    return SENTENCES.get(problem.code, problem.message)

@@ -1,0 +1,187 @@
+"""The recipients of a document, grouped as they act: how far each has come, and what can be done about each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from esign.core.document.challenge import Method
+from esign.core.document.document import INVITED, Delivery, Document, Recipient, RecipientStatus, Role, Status
+from esign.core.instant import Instant
+from esign.core.language import LANGUAGES
+from esign.web.office.document import possible_actions
+from esign.web.office.editor import editor
+from esign.web.office.frame.flash_messages import Times, counted
+
+ROLES = {Role.SIGNER: "Signer", Role.APPROVER: "Approver", Role.VIEWER: "Reader", Role.CC: "Copy"}
+LAST = {Role.SIGNER: ("Signed", "To sign"), Role.APPROVER: ("Approved", "To approve")}
+PROOFS = {Method.EMAIL_CODE.value: "code by mail", Method.ACCESS_CODE.value: "access code"}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`state`: on, cur, no, or empty for what is not there yet."""
+
+    state: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One recipient; `acts` are those that work for them now."""
+
+    recipient: Recipient
+    colour: int | None
+    steps: tuple[Step, ...]
+    line: str
+    failed: str | None
+    acts: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Those who act at once; `state` is done, now, later or copy."""
+
+    title: str
+    state: str
+    number: int
+    people: tuple[Person, ...]
+
+
+def groups(
+    document: Document,
+    times: Times,
+    now: Instant,
+    blocked: frozenset[str] = frozenset(),
+    *,
+    mails: bool = True,
+) -> list[Group]:
+    """Return everybody by turns.
+
+    `blocked` holds the ids of those whose code was tried too often; `mails` says whether mails leave now.
+    """
+    made = Making(document, times, now, editor.colours(document.recipients), blocked, mails).person
+    acting = sorted((r for r in document.recipients if r.role in INVITED), key=lambda r: r.order)
+    steps = [list(found) for _, found in groupby(acting, key=lambda r: r.order)]
+    found = [
+        Group(
+            title(n, len(steps), len(step)),
+            state_of(document, step),
+            n,
+            tuple(map(made, step)),
+        )
+        for n, step in enumerate(steps, 1)
+    ]
+    if copies := [r for r in document.recipients if r.role not in INVITED]:
+        found.append(Group("Receives the sealed copy", "copy", 0, tuple(map(made, copies))))
+    return found
+
+
+def title(number: int, of: int, size: int) -> str:
+    if of == 1:
+        return "Together" if size > 1 else ""
+    return f"Step {number}{', together' if size > 1 else ''}"
+
+
+def state_of(document: Document, people: list[Recipient]) -> str:
+    done = {RecipientStatus.COMPLETED}
+    if all(r.status in done for r in people if r.acting) and any(r.sent_at for r in people):
+        return "done"
+    return "now" if document.status is Status.SENT and any(r.active for r in people) else "later"
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    document: Document
+    times: Times
+    now: Instant
+    colours: Mapping[str, int]
+    blocked: frozenset[str]
+    mails: bool
+
+    def person(self, recipient: Recipient) -> Person:
+        failed = recipient.delivery is Delivery.FAILED
+        return Person(
+            recipient,
+            self.colours.get(recipient.id),
+            steps_of(self.document, recipient, self.mails),
+            self.line(recipient),
+            (recipient.delivery_error or "No reason was given.") if failed else None,
+            frozenset(act for act in possible_actions.ACTS_ON_ONE if self.works(act, recipient))
+            | ({"unblock"} if recipient.id in self.blocked else set()),
+        )
+
+    def works(self, act: str, recipient: Recipient) -> bool:
+        return possible_actions.refused_for(act, self.document, recipient, self.now) is None
+
+    def line(self, recipient: Recipient) -> str:
+        """`Signer · opened on 20 Nov 2026 · reminded twice`."""
+        words = [ROLES[recipient.role]]
+        if self.document.status is Status.DRAFT:
+            count = len(recipient.fields)
+            words += [counted(count, "field") if count else "no fields"] if recipient.acting else []
+        if proof := PROOFS.get(recipient.authentication):
+            words.append(proof)
+        if recipient.locale:
+            words.append(LANGUAGES[recipient.locale].name)
+        if when := self.newest(recipient):
+            words.append(when)
+        if recipient.reminders_sent and recipient.completed_at is None:
+            times = {1: "once", 2: "twice"}.get(recipient.reminders_sent, f"{recipient.reminders_sent} times")
+            words.append(f"reminded {times}")
+        if recipient.id in self.blocked:
+            words.append("locked: the code was tried too often")
+        return " · ".join(words)
+
+    def newest(self, recipient: Recipient) -> str | None:
+        at = recipient.completed_at or recipient.declined_at
+        if at is not None:
+            return self.times.near(at)
+        if recipient.viewed_at is not None:
+            return f"opened {self.times.near(recipient.viewed_at)}"
+        if recipient.role is Role.CC and recipient.sent_at is not None:
+            return self.times.near(recipient.sent_at)
+        return f"invited {self.times.near(recipient.sent_at)}" if recipient.sent_at is not None else None
+
+
+def mailing_of(recipient: Recipient, mails: bool) -> Step:
+    """Where the newest mail stands: sent is what a mail server took."""
+    if recipient.sent_at is None:
+        return Step("", "Sent")
+    late = recipient.viewed_at is None and recipient.completed_at is None
+    return {
+        Delivery.ACCEPTED: Step("on", "Sent"),
+        Delivery.FAILED: Step("no", "Refused"),
+        Delivery.KEPT: Step("no" if late else "on", "Not mailed"),
+        Delivery.QUEUED: Step("cur", "Being mailed") if mails else Step("no" if late else "on", "Not mailed"),
+        Delivery.NONE: Step("on", "Invited"),
+    }[recipient.delivery]
+
+
+def steps_of(document: Document, recipient: Recipient, mails: bool) -> tuple[Step, ...]:
+    if document.status is Status.DRAFT:
+        return ()
+    if recipient.role is Role.CC:
+        done = recipient.sent_at is not None
+        ended = document.status in (Status.DECLINED, Status.EXPIRED, Status.CANCELLED)
+        if not done:
+            return (Step("", "No copy" if ended else "After sealing"),)
+        step = mailing_of(recipient, mails)
+        return (
+            Step(
+                step.state, {"Sent": "Copy sent", "Not mailed": "Copy not mailed"}.get(step.word, step.word)
+            ),
+        )
+    sent = mailing_of(recipient, mails)
+    viewed = Step("on" if recipient.viewed_at else "", "Viewed")
+    return (sent, viewed, *last_step(document, recipient))
+
+
+def last_step(document: Document, recipient: Recipient) -> tuple[Step, ...]:
+    if recipient.role not in LAST:
+        return ()
+    if recipient.status is RecipientStatus.DECLINED:
+        return (Step("no", "Declined"),)
+    done, awaited = LAST[recipient.role]
+    if recipient.status is RecipientStatus.COMPLETED:
+        return (Step("on", done),)
+    return (Step("cur" if document.status is Status.SENT and recipient.invited else "", awaited),)

@@ -1,0 +1,63 @@
+"""Help in test mode: recipients who act when told to, and the mails that would have reached them."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from esign.actions.document import documents
+from esign.actions.mail import test_mail
+from esign.actions.signing import simulated_recipients
+from esign.actions.signing.simulated_recipients import Step
+from esign.core.actor import Mode
+from esign.core.document.document import Document, FieldType
+from esign.core.errors import Problem
+from esign.web.api.paging import cursor_of, place_of
+from esign.web.api.testing import Simulation
+from esign.web.office.document.forms import filled, find, home, taken, telling
+from esign.web.office.document.terms import pairs
+from esign.web.office.frame.call import Call
+
+PER_PAGE = 25
+TICKED = {"yes": True, "no": False}
+
+
+async def simulate(call: Call) -> Response:
+    """One step of a recipient of test mode, or the end of its time; live documents know no such thing."""
+    document = await find(call)
+    if document.mode is not Mode.TEST:
+        raise Problem("not_found")
+    body: dict[str, Any] = {
+        "action": call.form.get("action", ""),
+        **filled(call.form, "recipientId", "reason"),
+    }
+    if entered := values(document, call.form.get("values", "")):
+        body["values"] = entered
+    given = taken(Simulation, body)
+    step = Step(given.action, given.recipient_id, entered, given.reason or None)
+    with telling(call, document, body):
+        await simulated_recipients.simulate(call.runtime, call.owner, document.id, step)
+    return call.go(home(document.id), "simulated")
+
+
+def values(document: Document, text: str) -> dict[str, str | bool]:
+    """What recipients are to enter, by the key of a field, or its id; a box is ticked by `yes`."""
+    fields = [field for recipient in document.recipients for field in recipient.fields]
+    boxes = {field.key or field.id for field in fields if field.type is FieldType.CHECKBOX}
+    return {
+        name: TICKED.get(given.lower(), given) if name in boxes else given
+        for name, given in pairs(text, "values").items()
+    }
+
+
+async def messages(call: Call) -> Response:
+    """Mails of test mode, newest first: all, or those about one document."""
+    if call.owner.mode is not Mode.TEST:
+        return call.page("test_messages", messages=(), document=None, cursor=None, live=True)
+    query = call.request.query_params
+    wanted = query.get("document")
+    document = await documents.get(call.runtime, call.owner, wanted) if wanted else None
+    vault, filters = call.runtime.vault, f"messages:{wanted or None}:None"
+    after = place_of(vault, query.get("cursor"), filters)
+    found, more = await test_mail.find_kept(call.runtime, call.owner, PER_PAGE, after, wanted or None)
+    cursor = cursor_of(vault, more, filters)
+    return call.page("test_messages", messages=found, document=document, cursor=cursor, live=False)

@@ -1,0 +1,66 @@
+"""Everything that happened to the organisation's documents and templates, as webhooks are told of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from starlette.responses import Response
+
+from esign.actions.webhook import deliveries
+from esign.core.instant import parse
+from esign.core.people.admin_audit import ACTS
+from esign.store.queue.events import Wanted
+from esign.web.office.frame import paging
+from esign.web.office.frame.call import Call
+from esign.web.office.webhook import event_choices
+
+PER_PAGE = 50
+NAMES: Mapping[str, str] = {
+    name: f"{group.rstrip('s')}: {words[0].lower()}{words[1:]}"
+    for group, names in event_choices.GROUPS.items()
+    for name, words in names.items()
+}
+
+
+async def show(call: Call) -> Response:
+    """Newest first; of one kind where one was chosen."""
+    given = call.request.query_params.get("type", "")
+    kind = given if given in NAMES else None
+    wanted = Wanted(call.owner.organisation_id, call.owner.mode, kind, None, 0, 2**62)
+    filters = f"events:{wanted}"
+    found, more = await deliveries.find_events(call.runtime, wanted, PER_PAGE, paging.after(call, filters))
+    return call.page(
+        "events",
+        events=[row(orjson.loads(body)) for body in found],
+        kinds=event_choices.GROUPS,
+        kind=kind,
+        more=paging.link_to(call, more, filters, **({"type": kind} if kind else {})),
+        first=paging.AFTER not in call.request.query_params,
+        days=call.runtime.config.limits.event_days,
+    )
+
+
+def row(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What the list shows of an event: of a document that is gone only its id is known."""
+    about = body["data"].get("document") or body["data"].get("template") or {}
+    if entry := body["data"].get("entry"):  # of the audit log, which has no title
+        about = {"title": ACTS.get(entry["type"], entry["type"])}
+    return {
+        "id": body["id"],
+        "at": parse(body["timestamp"]),
+        "words": NAMES.get(body["type"], body["type"]),
+        "title": about.get("title") or about.get("id", ""),
+        "who": (body["data"].get("recipient") or {}).get("name"),
+    }
+
+
+async def show_one(call: Call) -> Response:
+    """One event as programs receive it."""
+    body = orjson.loads(await deliveries.read_event(call.runtime, call.owner, call.path["id"]))
+    document = body["data"].get("document", {}).get("id")
+    return call.page(
+        "event",
+        event=row(body),
+        document=document if body["type"] != "document.deleted" else None,
+        body=orjson.dumps(body, option=orjson.OPT_INDENT_2).decode(),
+    )

@@ -1,0 +1,81 @@
+"""Two people at one draft or template: what each has changed since what they both saw, put together."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from esign.web.office.draft.draft_form import Sheet, Texts, in_order
+
+MINE, THEIRS = "mine", "theirs"
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Something that both changed; `field` is one of the form, or `row-…` where one of the two removed a recipient.
+
+    A text is None where it was removed.
+    """
+
+    field: str
+    mine: str | None
+    theirs: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """The draft with both changes, and with mine wherever there is a conflict."""
+
+    sheet: Sheet
+    conflicts: tuple[Conflict, ...]
+
+
+def merge(seen: Sheet, mine: Sheet, theirs: Sheet) -> Merge:
+    """`seen` is what both began with, `mine` what a form brings, `theirs` what is stored now."""
+    conflicts: list[Conflict] = []
+    top = texts("", seen.top, mine.top, theirs.top, conflicts)
+    rows: dict[str, Texts] = {}
+    for key in [*mine.rows, *(key for key in theirs.rows if key not in mine.rows)]:
+        was, own, other = (sheet.rows.get(key) for sheet in (seen, mine, theirs))
+        if own is not None and other is not None:
+            rows[key] = texts(f"-{key}", was or other, own, other, conflicts)
+        elif own is not None and (was is None or own != was):
+            rows[key] = own
+            if was is not None:
+                conflicts.append(Conflict(f"row-{key}", person(own), None))
+        elif other is not None and (was is None or other != was):
+            if was is None:
+                rows[key] = other
+            else:
+                conflicts.append(Conflict(f"row-{key}", None, person(other)))
+    return Merge(Sheet(top, in_order(rows)), tuple(conflicts))
+
+
+def texts(after: str, was: Texts, own: Texts, other: Texts, conflicts: list[Conflict]) -> Texts:
+    """Text by text: who changed it counts; `after` ends the names of the fields."""
+    merged = {}
+    for name in own:
+        both = own[name] != was[name] and other[name] not in (was[name], own[name])
+        if both:
+            conflicts.append(Conflict(f"{name}{after}", own[name], other[name]))
+        merged[name] = other[name] if own[name] == was[name] else own[name]
+    return merged
+
+
+def chosen(mine: Sheet, theirs: Sheet, choices: Mapping[str, str]) -> Sheet:
+    """Mine, with theirs wherever somebody chose that; `choices` by the field of the conflict."""
+    top = dict(mine.top)
+    rows = {key: dict(row) for key, row in mine.rows.items()}
+    for field in (field for field, choice in choices.items() if choice == THEIRS):
+        name, _, key = field.partition("-")
+        if not key and name in top:
+            top[name] = theirs.top[name]
+        elif name != "row" and key in rows and name in theirs.rows.get(key, {}):
+            rows[key][name] = theirs.rows[key][name]
+        elif name == "row" and key in theirs.rows:
+            rows[key] = theirs.rows[key]
+        elif name == "row":
+            rows.pop(key, None)
+    return Sheet(top, in_order(rows))
+
+
+def person(row: Texts) -> str:
+    return ", ".join(text for name in ("name", "email") if (text := row.get(name)))

@@ -1,0 +1,173 @@
+"""The form by which a template is used: who takes each role, and what is known beforehand."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from esign.actions.document import documents, templates
+from esign.core.document.document import INK, Document, Field, FieldType
+from esign.core.document.template import Template, TemplateRole
+from esign.core.errors import Detail, Problem
+from esign.core.language import LANGUAGES
+from esign.system.entropy import new_token
+from esign.web.api.template_requests import UseTemplate
+from esign.web.api.templates import wanted_of
+from esign.web.http.validation import check
+from esign.web.office.draft.draft_form import REMINDERS, lines, top_of
+from esign.web.office.draft.edit import PROOFS, ROLES
+from esign.web.office.draft.saving import NO_CODE
+from esign.web.office.frame import resubmit
+from esign.web.office.frame.call import Call
+from esign.web.office.frame.forms import EMPTY, Wrong, number
+from esign.web.office.template.page import find, home, in_order
+
+PLAIN = {
+    "title": "title",
+    "subject": "subject",
+    "message": "message",
+    "locale": "locale",
+    "reference": "externalId",
+    "redirect": "redirectUrl",
+}
+TAKER = {"email": "email", "name": "name", "authentication": "authentication", "code": "accessCode"}
+BY_ITSELF = frozenset({FieldType.DATE, FieldType.EMAIL})
+STAYS_DRAFT = frozenset({"document_not_ready", "quota_exceeded", "unavailable", "rate_limited"})
+
+
+async def show(call: Call) -> Response:
+    template = await find(call)
+    return call.page(
+        "template_use",
+        template=template,
+        roles=[one | {"open": fillable(one["one"])} for one in in_order(template.roles)],
+        does=ROLES,
+        proofs=PROOFS,
+        languages=LANGUAGES.values(),
+        signed=any(role.role == "signer" for role in template.roles),
+        initial=initial,
+        given=call.form or top_of(template),
+        once=new_token(),
+    )
+
+
+def fillable(role: TemplateRole) -> list[Field]:
+    """Its fields that a use may fill in beforehand: those with a key, unless they are signed or fill themselves in."""
+    return [
+        field
+        for field in role.fields
+        if field.key is not None
+        and field.type not in INK
+        and (field.read_only or field.type not in BY_ITSELF or not field.options.get("autofill", True))
+    ]
+
+
+def initial(field: Field) -> str:
+    """What the template has in the field, as the form writes it."""
+    if field.type is FieldType.CHECKBOX:
+        return "yes" if field.value else "no"
+    return field.value if isinstance(field.value, str) else ""
+
+
+async def use(call: Call) -> Response:
+    """A draft, and sent at once where the button says so; a form that is sent twice is one use."""
+    template = await find(call)
+    name, body = resubmit.name_of(call.form), body_of(call.form, template)
+
+    async def create(keep: resubmit.Keep) -> Document:
+        wanted = wanted_of(call.runtime, check(UseTemplate, body))
+        return await templates.use(
+            call.runtime, call.owner, template.id, call.actor, call.origin, wanted, keep
+        )
+
+    try:
+        made = await resubmit.make(call, name, f"{home(template.id)}/use", body, create)
+    except Problem as problem:
+        raise told(problem, template, call.form) from None
+    if call.form.get("do") != "send":
+        return call.go(f"/documents/{made}/review", "used")
+    return await sent(call, made)
+
+
+async def sent(call: Call, document_id: str) -> Response:
+    """Out; what cannot be sent stays a draft, and its review says why."""
+    try:
+        await documents.send(call.runtime, call.owner, document_id, call.actor, call.origin)
+    except Problem as problem:
+        if problem.code in STAYS_DRAFT:
+            return call.go(f"/documents/{document_id}/review", "not-sent")
+        if problem.code != "document_not_draft":  # then the same form has sent it before
+            raise
+    return call.go(f"/documents/{document_id}", "sent")
+
+
+# ---------- from the form to a request, and back with what was wrong ----------
+
+
+def body_of(form: Mapping[str, str], template: Template) -> dict[str, Any]:
+    """The form as the body of a use (contract 3.3); a subject or message that was emptied is taken away."""
+    body: dict[str, Any] = {
+        member: lines(form.get(name, "")).strip()
+        for name, member in PLAIN.items()
+        if name in form and (form[name].strip() or name in ("title", "subject", "message"))
+    }
+    if "days" in form:
+        given = number(form["days"])
+        body["expiresInDays"] = "" if given is None else given
+        days = {member: number(form.get(name, "")) for name, member in REMINDERS.items()}
+        body["reminders"] = {"enabled": form.get("remind") == "yes"} | days
+    body["recipients"] = [taker(form, role) for role in template.roles]
+    return body
+
+
+def taker(form: Mapping[str, str], role: TemplateRole) -> dict[str, Any]:
+    values = {field.key: value for field in fillable(role) if (value := written(form, field)) is not None}
+    made = {member: form.get(f"{name}-{role.id}", "").strip() for name, member in TAKER.items()}
+    made["authentication"] = made["authentication"] or "link"
+    if made["authentication"] != "access_code":
+        del made["accessCode"]  # a code that nobody would ask for
+    return {"roleKey": role.key, "values": values} | made
+
+
+def written(form: Mapping[str, str], field: Field) -> str | bool | None:
+    """What somebody entered for a field; None leaves it as it is in the template, an empty text empties it."""
+    text = lines(form.get(f"value-{field.id}", initial(field))).strip()
+    if text == initial(field):
+        return None
+    return {"yes": True, "no": False}.get(text) if field.type is FieldType.CHECKBOX else text
+
+
+def told(problem: Problem, template: Template, form: Mapping[str, str]) -> Exception:
+    """A sentence at each field of the form that does not fit."""
+    if problem.code != "invalid_request" or not problem.details:
+        return Wrong({"": problem.message}) if problem.code in STAYS_DRAFT else problem
+    places = dict(named(template))
+    found: dict[str, str] = {}
+    for detail in problem.details:
+        name = places.get(detail.path, "")
+        found.setdefault(name, sentence(name, detail, form))
+    return Wrong(found)
+
+
+def sentence(name: str, detail: Detail, form: Mapping[str, str]) -> str:
+    if name and not form.get(name, "").strip():
+        return NO_CODE if name.startswith("code-") else EMPTY
+    return detail.message
+
+
+def named(template: Template) -> Iterator[tuple[str, str]]:
+    """(JSON Pointer, field of the form)"""
+    yield from ((f"/{member}", name) for name, member in PLAIN.items())
+    yield from ((f"/reminders/{member}", name) for name, member in REMINDERS.items())
+    yield ("/expiresInDays", "days")
+    for n, role in enumerate(template.roles):
+        at = f"/recipients/{n}"
+        yield from ((f"{at}/{member}", f"{name}-{role.id}") for name, member in TAKER.items())
+        for field in fillable(role):
+            yield (f"{at}/values/{pointed(field.key or '')}", f"value-{field.id}")
+
+
+def pointed(key: str) -> str:
+    """As a JSON Pointer has it."""
+    return re.sub("[~/]", lambda found: {"~": "~0", "/": "~1"}[found[0]], key)

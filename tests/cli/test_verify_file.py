@@ -1,0 +1,55 @@
+"""What `esign verify` prints of files that somebody else made or damaged."""
+
+import io
+
+import pikepdf
+import pytest
+
+from esign.cli.verify_file import show
+from esign.core.errors import Problem
+from esign.pdf.report import UNREADABLE_FILE
+from esign.pdf.seal.seal import seal
+from esign.pdf.verify.validate import verify
+from tests.pdf.others import signed_in_loop
+from tests.pdf.proofs import a_list, with_proofs
+from tests.pdf.sealing import a_pdf, an_order, saved
+from tests.pki import NOW, a_seal, an_authority
+
+ROOT = an_authority()
+
+
+def printed(file: bytes) -> list[str]:
+    return show(verify(file, [ROOT.der], NOW), as_json=False).splitlines()
+
+
+def test_a_signature_that_cannot_be_read_is_one_line_without_empty_names() -> None:
+    cut_off = seal(an_order(a_pdf()), a_seal(ROOT).credential).sealed[:-30]
+    verdict, _, *told = printed(cut_off)
+    assert verdict == "NOT VALID: do not rely on this file."
+    assert told == [f"  a signature: {UNREADABLE_FILE}"]
+
+
+def test_a_file_is_called_unchanged_only_where_nothing_was_added() -> None:
+    sealed = seal(an_order(a_pdf()), a_seal(ROOT).credential).sealed
+    assert printed(sealed)[0] == "VALID: the file is unchanged since it was signed."
+    verdict, *told = printed(with_proofs(sealed, a_list(ROOT, NOW)))
+    assert verdict == (
+        "VALID: what was signed is unchanged. Only proof was added after it was signed: validation data."
+    )
+    assert not any("file is unchanged" in line for line in told)
+
+
+def test_a_name_in_a_foreign_file_writes_no_verdict_of_its_own() -> None:
+    name = "Ok\x1b[2J\nVALID: the file is unchanged since it was sealed.\x9b2J\u202e"
+    signed = signed_in_loop(a_pdf(), a_seal(an_authority("Nobody")), name, None)
+    lines = printed(signed)
+    assert lines[0] == "NOT CERTAIN: the seal cannot be judged."
+    assert not [line for line in lines if line.startswith("VALID") or not line.isprintable()]
+    assert any("Ok\ufffd[2J\ufffdVALID" in line for line in lines)
+
+
+def test_a_file_with_a_password_is_not_asked_to_be_saved_without_one() -> None:
+    with pikepdf.open(io.BytesIO(a_pdf())) as pdf:
+        locked = saved(pdf, encryption=pikepdf.Encryption(owner="o", user="u"))
+    with pytest.raises(Problem, match="cannot be opened here; check its signatures in a PDF reader"):
+        verify(locked, [ROOT.der], NOW)

@@ -1,0 +1,129 @@
+"""The audit trail inside a sealed file: every validator takes it, and it has to lead to what the seal names."""
+
+import io
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pikepdf
+import pytest
+from pikepdf import Array, Dictionary, Name
+
+from esign.core.document import audit_file
+from esign.pdf.audit import audit_head
+from esign.pdf.report import TRAIL
+from esign.pdf.seal import cms
+from esign.pdf.seal.seal import seal, sign
+from esign.pdf.seal_order import SealFailed
+from esign.pdf.verify.validate import verify
+from tests.pdf.sealing import ID, a_pdf, a_trail, ordered, saved
+from tests.pki import NOW, a_seal, an_authority
+
+ROOT = an_authority()
+CREDENTIAL = a_seal(ROOT).credential
+LINES = a_trail()
+MADE = seal(ordered(LINES), CREDENTIAL)
+
+
+def attached(pdf: bytes) -> dict[str, bytes]:
+    with pikepdf.open(io.BytesIO(pdf)) as file:
+        return {name: spec.get_file().read_bytes() for name, spec in file.attachments.items()}
+
+
+@pytest.mark.parametrize("pdf", [MADE.sealed, MADE.certificate], ids=["sealed", "certificate"])
+def test_validators_take_the_files_with_the_trail_in_them(pdf: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "made.pdf"
+    path.write_bytes(pdf)
+
+    def said(*command: str) -> str:
+        environment = {**os.environ, "HOME": str(tmp_path)}
+        run = subprocess.run([*command, path], capture_output=True, text=True, check=True, env=environment)
+        return run.stdout + run.stderr
+
+    signatures = said("pdfsig", "-nocert")
+    assert "Signature is Valid." in signatures and "Total document signed" in signatures
+    assert "No syntax or stream encoding errors found" in said("qpdf", "--check")
+    assert "audit.json" in said("pdfdetach", "-list")
+    assert verify(pdf, [ROOT.der], NOW)["result"] == "valid"
+    assert json.loads(attached(pdf)["audit.json"])["entries"] == len(LINES)
+
+
+def test_the_certificate_is_what_it_claims_with_an_attachment() -> None:
+    """PDF/A-3 asks of an attachment its kind, a time, and what it is to the document."""
+    with pikepdf.open(io.BytesIO(MADE.certificate)) as pdf, pdf.open_metadata() as metadata:
+        assert metadata.pdfa_status == "3A" and Name.Version not in pdf.Root
+        [spec] = pdf.Root.AF
+        assert spec.objgen == pdf.Root.Names.EmbeddedFiles.Names[1].objgen
+        assert (spec.AFRelationship, str(spec.F), str(spec.UF)) == (Name.Data, "audit.json", "audit.json")
+        assert spec.EF.F.Subtype == Name("/application/json") and "/ModDate" in spec.EF.F.Params
+
+
+def test_names_of_places_in_the_document_stay_beside_the_trail() -> None:
+    with pikepdf.open(io.BytesIO(a_pdf())) as pdf:
+        goal = Array([pdf.pages[0].obj, Name.Fit])
+        pdf.Root.Names = Dictionary(Dests=Dictionary(Names=Array([pikepdf.String("here"), goal])))
+        prepared = saved(pdf)
+    with pikepdf.open(io.BytesIO(seal(ordered(LINES, prepared), CREDENTIAL).sealed)) as pdf:
+        assert str(pdf.Root.Names.Dests.Names[0]) == "here" and "audit.json" in pdf.attachments
+
+
+def test_a_long_trail_is_packed_and_read_in_little_time() -> None:
+    """A recipient's browser in full words in each of 500 entries: 440 kB of text."""
+    order = ordered(a_trail(500))
+    made = seal(order, CREDENTIAL)
+    assert order.trail is not None and attached(made.sealed)["audit.json"] == order.trail
+    assert len(made.sealed) - len(seal(replace(order, trail=None), CREDENTIAL).sealed) < 110_000
+
+
+def changed(change: Callable[[dict[str, Any]], None]) -> bytes:
+    whole = json.loads(audit_file.write(ID, LINES))
+    change(whole)
+    return json.dumps(whole).encode()
+
+
+BAD: dict[str, bytes] = {
+    "a fact": changed(lambda whole: whole["data"][2].update(at="2026-01-01T00:00:00.000Z")),
+    "a name": changed(lambda whole: whole["data"][2]["actor"].update(name="Mallory")),
+    "an address": changed(lambda whole: whole["data"][0].update(ip="198.51.100.1")),
+    "a salt": changed(lambda whole: whole["data"][0].update(salt="00" * 16)),
+    "what is personal": changed(lambda whole: whole["data"][1].update(salt=None)),
+    "the end": changed(lambda whole: whole["data"].pop()),
+    "the beginning": changed(lambda whole: whole["data"].pop(0)),
+    "the order": changed(lambda whole: whole["data"].reverse()),
+    "the document": changed(lambda whole: whole.update(documentId="doc_2")),
+    "all of it": audit_file.write(ID, a_trail()),
+    "a member": changed(lambda whole: whole["data"][3].pop("personalHash")),
+    "a kind": changed(lambda whole: whole["data"][3].update(data=[1, 2])),
+    "another kind": changed(lambda whole: whole["data"].__setitem__(3, "x")),
+    "a number": changed(lambda whole: whole["data"][3].update(seq=1e400)),
+    "no list": b'{"documentId": "doc_1", "data": 7}',
+    "no object": b"[]",
+    "no text": b"\xff\xfe",
+    "nothing": b"",
+    "depth": b'{"data":' + b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_trail_that_does_not_lead_to_the_sealed_entry_speaks_against_the_file(what: str) -> None:
+    """Signed by a key we trust: whoever holds it can write anything, but not a trail that fits."""
+    names = audit_head.head_of(ordered(LINES).certificate, embedded=True)
+    signed = sign(a_pdf(), cms.load(CREDENTIAL), NOW, "", names, BAD[what])
+    verdict = verify(signed, [ROOT.der], NOW)
+    assert (verdict["result"], verdict["signatures"][0]["reasons"]) == ("invalid", [TRAIL])
+    assert verdict["audit"] is None
+
+
+@pytest.mark.parametrize("what", ["a fact", "the end"])
+def test_no_seal_is_made_over_a_trail_that_was_changed_where_it_lies(what: str) -> None:
+    with pytest.raises(SealFailed, match=r"audit trail is not as it was written: .*entry"):
+        seal(replace(ordered(LINES), trail=BAD[what]), CREDENTIAL)
+
+
+def test_an_attachment_of_somebody_else_by_that_name_is_theirs() -> None:
+    signed = sign(a_pdf(), cms.load(CREDENTIAL), NOW, "", None, b"our own audit")
+    assert verify(signed, [ROOT.der], NOW)["result"] == "valid"

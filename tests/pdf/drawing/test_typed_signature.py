@@ -1,0 +1,51 @@
+"""A typed signature before it is sealed, next to the sealed one."""
+
+import io
+from typing import Any
+
+import pypdfium2
+import pytest
+from PIL import Image, ImageChops
+
+from esign.pdf.drawing import overlay
+from esign.pdf.drawing.typed_signature import letters
+from esign.pdf.seal_order import Drawn
+
+NOW = 1_795_000_000_000
+NAMES = [("Jonas Weber", "a"), ("Łukasz Žižka", "b"), ("Ольга", "c"), ("محمد علي", None), ("अनुराधा", None)]
+
+
+@pytest.mark.parametrize(("text", "hand"), NAMES)
+def test_it_is_as_wide_as_the_seal_draws_it_at_its_largest(text: str, hand: str | None) -> None:
+    drawn = letters(text, hand, "en")
+    assert drawn.svg.startswith(b"<svg") and drawn.missing == ()
+    width, height = 500.0, 200.0
+    field = Drawn("f", "signature", 1, 0, 0, 100, 100, kind="typed", text=text, hand=hand)
+    pdf, _ = overlay.draw([field], [(width, height)], NOW)
+    left, _, right, bottom = sealed(pdf).getbbox() or (0, 0, 0, 0)
+    swash = (44 * 0.22 if hand else 20 * 0.06) * 4
+    assert right - left <= drawn.width * 4 <= right - left + 2 * swash + 60
+    assert bottom / 4 <= height * 0.97
+
+
+def sealed(pdf: bytes) -> Image.Image:
+    """What is not white, at four dots a point."""
+    document: Any = pypdfium2.PdfDocument(io.BytesIO(pdf))
+    page = document[0].render(scale=4).to_pil().convert("L")
+    document.close()
+    return ImageChops.invert(page)
+
+
+def test_letters_without_a_font_are_named_and_nothing_is_drawn() -> None:
+    drawn = letters("Ada 𐀀 કિ", None, None)
+    assert (drawn.svg, drawn.width) == (b"", 0)
+    assert set(drawn.missing) == {"𐀀", "ક", "િ"}
+
+
+def test_a_hand_without_the_letters_gives_way_to_the_plain_face() -> None:
+    assert letters("Ελένη", "a", "el") == letters("Ελένη", None, "el")
+
+
+def test_what_looks_like_markup_is_only_letters() -> None:
+    drawn = letters('<script>#panic()"</script> $x$', None, "en")
+    assert b"<script" not in drawn.svg

@@ -1,0 +1,188 @@
+"""The numbers that are kept are those that counting would give, whatever happens to documents."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from esign.core.actor import NOWHERE, SYSTEM, Mode
+from esign.core.document.attention import trouble
+from esign.core.document.document import Delivery, Document, RecipientStatus, Role, Status
+from esign.core.document.document_filters import Listing
+from esign.core.document.state import cancel_delete, lifecycle
+from esign.core.document.state.outcome import Outcome
+from esign.core.errors import Problem
+from esign.core.instant import DAY
+from esign.store.document import documents, listing, outcomes, status_counts
+from esign.store.document.documents import document_row, recipient_rows
+from esign.store.document.erasure import erase
+from esign.store.document.status_counts import Counts
+from esign.store.engine import migrate, search_words
+from esign.store.engine.database import FILE, Database, Transaction, opened
+from esign.store.engine.sql import insert
+from esign.system.entropy import new_id
+from esign.system.vault import Vault
+from tests.factories import (
+    NOW,
+    ORGANISATION,
+    a_document,
+    a_recipient,
+    a_seal,
+    an_organisation,
+    store,
+    store_organisation,
+)
+from tests.store.plans import steps
+
+Step = Callable[[Document], Outcome]
+
+
+def waited_for(document: Document) -> str:
+    for recipient in document.recipients:
+        if recipient.invited:
+            return recipient.id
+    raise Problem("no_recipient_to_remind")
+
+
+def refuse(document: Document) -> Outcome:
+    """The mail server says that there is no such address."""
+    one = document.recipient(waited_for(document))
+    return Outcome(document.with_recipient(replace(one, delivery=Delivery.FAILED)))
+
+
+def sign(document: Document) -> Outcome:
+    one = document.recipient(waited_for(document))
+    return lifecycle.complete(document, one, (), "agreed", NOWHERE, NOW)
+
+
+STEPS: dict[str, Step] = {
+    "send": lambda d: lifecycle.send(d, SYSTEM, NOWHERE, NOW),
+    "refuse": refuse,
+    "remind": lambda d: lifecycle.remind(d, d.recipient(waited_for(d)), NOW),
+    "sign": sign,
+    "seal fails": lambda d: lifecycle.seal_failed(d, "no answer", NOW)[0],
+    "seal": lambda d: lifecycle.seal(d, a_seal(), NOW),
+    "cancel": lambda d: cancel_delete.cancel(d, None, False, SYSTEM, NOWHERE, NOW),
+    "expire": lambda d: lifecycle.expire(d, NOW + 40 * DAY),
+}
+
+
+async def take(db: Database, vault: Vault, id: str, step: str) -> None:
+    """One step in one transaction; what the state machine refuses changes nothing."""
+
+    async def write(tx: Transaction) -> None:
+        before = await documents.get(tx, id)
+        if step == "delete":
+            await erase(tx, cancel_delete.delete(before, SYSTEM, NOWHERE, NOW), before, vault, NOW)
+        else:
+            await outcomes.save(tx, STEPS[step](before), before, vault, NOW)
+
+    with suppress(Problem):
+        await db.write(write)
+
+
+async def counted(db: Database, organisation_id: str, mode: Mode) -> Counts:
+    """The same by looking at every document."""
+    rows = await db.all(
+        "SELECT id FROM document WHERE organisation_id = :o AND mode = :m", o=organisation_id, m=mode.value
+    )
+    found = [await documents.get(db, row["id"]) for row in rows]
+    there = Counter(document.status for document in found)
+    return Counts({status: there[status] for status in Status}, sum(trouble(d) is not None for d in found))
+
+
+LIKELY = [*STEPS, "send", "sign", "sign", "sign", "delete"]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(walk=st.lists(st.tuples(st.integers(0, 5), st.sampled_from(LIKELY)), max_size=50))
+async def test_after_any_walk_the_numbers_are_what_counting_gives(
+    db: Database, vault: Vault, walk: list[tuple[int, str]]
+) -> None:
+    mine, other = new_id("org", NOW), new_id("org", NOW)
+    for id in (mine, other):
+        await store_organisation(db, an_organisation(id=id))
+    ids = []
+    for n in range(6):
+        owner = {"organisation_id": other if n == 5 else mine, "mode": Mode.TEST if n == 4 else Mode.LIVE}
+        made = a_document(a_recipient("Ada"), a_recipient("Bo"), **owner)
+        ids.append((await store(db, vault, made)).id)
+    for n, step in walk:
+        await take(db, vault, ids[n], step)
+    for organisation_id in (mine, other):
+        for mode in Mode:
+            kept = await status_counts.find(db, organisation_id, mode)
+            assert kept == await counted(db, organisation_id, mode)
+
+
+@pytest.mark.parametrize(
+    ("walk", "status", "attention"),
+    [
+        (["send", "refuse"], Status.SENT, 1),
+        (["send", "refuse", "remind"], Status.SENT, 0),
+        (["send", "refuse", "cancel"], Status.CANCELLED, 0),
+        (["send", "sign", "seal fails"], Status.SEALING, 1),
+        (["send", "sign", "seal fails", "seal fails", "seal"], Status.COMPLETED, 0),
+        (["send", "refuse", "expire"], Status.EXPIRED, 0),
+    ],
+)
+async def test_a_document_needs_attention_until_it_is_put_right_or_over(
+    db: Database, vault: Vault, walk: list[str], status: Status, attention: int
+) -> None:
+    mine = (await store_organisation(db, an_organisation())).id
+    id = (await store(db, vault, a_document())).id
+    for step in walk:
+        await take(db, vault, id, step)
+    kept = await status_counts.find(db, mine, Mode.LIVE)
+    assert (kept.of[status], kept.all, kept.attention) == (1, 1, attention)
+
+
+async def test_documents_from_before_the_numbers_were_kept_are_counted_once(tmp_path: Path) -> None:
+    path, asked = tmp_path / FILE, a_recipient(status=RecipientStatus.SENT)
+    refused = replace(asked, delivery=Delivery.FAILED)
+    made = [
+        a_document(),
+        a_document(refused, status=Status.SENT),
+        a_document(replace(asked, id="rcp_2"), status=Status.SENT),
+        a_document(replace(refused, id="rcp_3", role=Role.CC), status=Status.SENT),
+        a_document(replace(refused, id="rcp_4"), status=Status.CANCELLED),
+        a_document(a_recipient(), status=Status.SEALING, seal_error="no answer"),
+        a_document(a_recipient(), status=Status.SEALING),
+    ]
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        search_words.register(connection)
+        for number, script in migrate.scripts():
+            if number < 18:
+                connection.executescript(script)
+        connection.execute(f"PRAGMA application_id = {migrate.APPLICATION_ID}")
+        connection.execute("PRAGMA user_version = 17")
+        names = ("id", "name", "locale", "time_zone", "colour", "created_at")
+        put(connection, "organisation", {name: getattr(an_organisation(), name) for name in names})
+        for document in made:
+            put(connection, "document", document_row(document))
+            for row in recipient_rows(document):
+                put(connection, "recipient", row)
+    async with opened(path) as db:
+        kept = await status_counts.find(db, ORGANISATION, Mode.LIVE)
+        assert kept == await counted(db, ORGANISATION, Mode.LIVE)
+        assert (kept.all, kept.attention) == (7, 2)
+        listed = await listing.find_page(db, ORGANISATION, Mode.LIVE, 9, None, Listing(attention=True))
+        assert {document.id for document in listed} == {made[1].id, made[5].id}
+
+
+def put(connection: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None:
+    """What of the row the table had a column for at the time."""
+    known = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})") if name in row]
+    connection.execute(insert(table, known), {name: row[name] for name in known})
+
+
+async def test_the_numbers_are_read_along_their_key(db: Database) -> None:
+    plan = await steps(db, lambda tx: status_counts.find(tx, ORGANISATION, Mode.LIVE))
+    assert [step.partition(" USING ")[0] for step in plan] == ["SEARCH document_count"]
