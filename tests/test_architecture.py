@@ -141,6 +141,7 @@ def test_nothing_else_lies_at_the_top() -> None:
     top = {entry.name for entry in ROOT.iterdir() if not entry.name.startswith(".")}
     assert top - ignored - {"__pycache__"} == {
         "CHANGELOG.md",
+        "CONTRIBUTING.md",
         "LICENSE",
         "README.md",
         "SECURITY.md",

@@ -174,13 +174,13 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
         tx, "wh_1", 25, AFTER, None, "document.sent"
     ),
     "deliveries.get_many": lambda tx: deliveries.get_many(tx, [1, 2]),
-    "due.find_expired": lambda tx: due_documents.find_expired(tx, NOW, 500),
-    "due.find_sealing": lambda tx: due_documents.find_sealing(tx),
-    "due.find_reminders_due": lambda tx: due_documents.find_reminders_due(tx, NOW, 500),
-    "due.find_ended by completion": lambda tx: due_documents.find_ended(
+    "due_documents.find_expired": lambda tx: due_documents.find_expired(tx, NOW, 500),
+    "due_documents.find_sealing": lambda tx: due_documents.find_sealing(tx),
+    "due_documents.find_reminders_due": lambda tx: due_documents.find_reminders_due(tx, NOW, 500),
+    "due_documents.find_ended by completion": lambda tx: due_documents.find_ended(
         tx, ORGANISATION, Mode.LIVE, "completed_at", NOW, 500
     ),
-    "due.find_ended without a seal": lambda tx: due_documents.find_ended(
+    "due_documents.find_ended without a seal": lambda tx: due_documents.find_ended(
         tx, ORGANISATION, Mode.LIVE, "closed_at", NOW, 500
     ),
     "erasings.newest": lambda tx: erasings.newest(tx, ORGANISATION, Vault(b"k" * 32), 20),
@@ -198,12 +198,12 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "events.find_times": lambda tx: events.find_times(tx, "doc_1", "recipient.unblocked", "rcp_1", NOW),
     "events.trail": lambda tx: events.trail(tx, "doc_1", 5, 25),
     "events.prune": lambda tx: events.prune(tx, NOW, 500),
-    "handoffs.prune": lambda tx: phone_handoffs.prune(tx, NOW, 500),
+    "phone_handoffs.prune": lambda tx: phone_handoffs.prune(tx, NOW, 500),
     "idempotency.prune": lambda tx: idempotency.prune(tx, NOW, 500),
     "known_browsers.prune": lambda tx: known_browsers.prune(tx, NOW, 500),
-    "mails.newest": lambda tx: kept_mail.newest(tx, 25),
-    "mails.find_tests": lambda tx: kept_mail.find_tests(tx, ORGANISATION, 25, AFTER),
-    "mails.prune": lambda tx: kept_mail.prune(tx, NOW, 500),
+    "kept_mail.newest": lambda tx: kept_mail.newest(tx, 25),
+    "kept_mail.find_tests": lambda tx: kept_mail.find_tests(tx, ORGANISATION, 25, AFTER),
+    "kept_mail.prune": lambda tx: kept_mail.prune(tx, NOW, 500),
     "members.find": lambda tx: members.find(tx, ORGANISATION, 25, AFTER),
     "outbox.find_due": lambda tx: outbox.find_due(tx, "mail", NOW, 25),
     "accounts.organisations_of": lambda tx: accounts.organisations_of(tx, "usr_1"),
@@ -212,8 +212,8 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "sessions.prune": lambda tx: sessions.prune(tx, NOW, 500),
     "tickets.prune": lambda tx: tickets.prune(tx, NOW, 500),
     "outbox.prune": lambda tx: outbox.prune(tx, NOW, 500),
-    "posted.find_page": lambda tx: sent_mail.find_page(tx, ORGANISATION, Mode.LIVE, 25, MAIL),
-    "posted.find_page of what did not leave": lambda tx: sent_mail.find_page(
+    "sent_mail.find_page": lambda tx: sent_mail.find_page(tx, ORGANISATION, Mode.LIVE, 25, MAIL),
+    "sent_mail.find_page of what did not leave": lambda tx: sent_mail.find_page(
         tx, ORGANISATION, Mode.LIVE, 25, MAIL, undelivered=True
     ),
     "templates.find_page": lambda tx: templates.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER, "lease"),
@@ -221,7 +221,7 @@ LISTS: dict[str, Callable[[Transaction], Awaitable[object]]] = {
     "templates.titles": lambda tx: templates.titles(tx, ORGANISATION, Mode.LIVE, 100),
     "users.get_many": lambda tx: users.get_many(tx, ["usr_1", "usr_2"]),
     "usage.find": lambda tx: usage.find(tx, ORGANISATION, Mode.LIVE, 1, 2),
-    "views.prune": lambda tx: page_views.prune(tx, NOW, 16),
+    "page_views.prune": lambda tx: page_views.prune(tx, NOW, 16),
     "webhooks.find_owners": lambda tx: webhooks.find_owners(tx, ["wh_1"]),
     "webhooks.find_failing": lambda tx: webhooks.find_failing(tx, NOW),
     "webhooks.find_page": lambda tx: webhooks.find_page(tx, ORGANISATION, Mode.LIVE, 25, AFTER),
