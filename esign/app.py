@@ -103,6 +103,8 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         tsa.remember(await authorities.known(db))
         post = mailer(config, db, safe, guarded)
         stack.push_async_callback(post.close)
+        bell = Bell()
+        db.on_work = bell.ring
         yield Runtime(
             config=config,
             clock=guarded,
@@ -114,7 +116,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             tsa=tsa,
             keyring=keyring,
             credentials=keyring.credentials,
-            bell=Bell(),
+            bell=bell,
             boot=new_id("boot", now),
             room=room,
             trusted=trusted,

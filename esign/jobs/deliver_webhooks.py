@@ -202,16 +202,14 @@ class Held:
 async def exchange(runtime: Runtime, ended: Ended, held: Held) -> list[Due]:
     """The outcomes for new work, in one transaction."""
 
-    async def write(tx: Transaction) -> tuple[bool, list[Due]]:
-        to_mail = bool(ended) and await deliver_events.note(runtime, tx, ended)
+    async def write(tx: Transaction) -> list[Due]:
+        if ended:
+            await deliver_events.note(runtime, tx, ended)
         chosen = await choose(runtime, tx, held)
         until = runtime.clock.now() + LEASE
-        return to_mail, await deliveries.claim(tx, chosen, until, runtime.boot) if chosen else []
+        return await deliveries.claim(tx, chosen, until, runtime.boot) if chosen else []
 
-    to_mail, claimed = await runtime.db.write(write)
-    if to_mail:
-        runtime.bell.ring()
-    return claimed
+    return await runtime.db.write(write)
 
 
 async def choose(runtime: Runtime, reader: Reader, held: Held) -> list[int]:

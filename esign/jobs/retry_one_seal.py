@@ -12,7 +12,4 @@ async def tick(runtime: Runtime) -> int:
     async def write(tx: Transaction) -> int:
         return await outbox.probe(tx, "seal", now)
 
-    count = await runtime.db.write(write)
-    if count:
-        runtime.bell.ring()
-    return count
+    return await runtime.db.write(write)

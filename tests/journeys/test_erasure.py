@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import pytest
 
@@ -11,12 +11,14 @@ from esign.actions.verification import verify_trails
 from esign.core.actor import Actor, Mode, Origin, Owner
 from esign.core.document.state.erase import Erasing, Fate
 from esign.jobs import erase, prune
+from esign.store.engine.database import Database, Write
 from esign.store.people import accounts, erasings
-from esign.system.bell import Bell
 from esign.system.vault import Vault
 from tests.fakes import FakeClock
 from tests.journeys.api import Api
 from tests.journeys.site import Site
+
+T = TypeVar("T")
 
 ADA, BOB = "ada@example.test", "bob@example.test"
 OWNER = Actor("member", "mem_1", "Maren Holt", "maren@example.test")
@@ -155,17 +157,23 @@ class Frail(Vault):
         return super().mac(purpose, message)
 
 
-class Cracked(Bell):
-    """Fails at every second ring, or at one: after a document was erased."""
+class Cracked:
+    """A database that fails after every second commit, or after one: when a document was erased."""
 
-    def __init__(self, fails_at: int | None = None) -> None:
-        super().__init__()
+    def __init__(self, sound: Database, fails_at: int | None = None) -> None:
+        self.sound = sound
         self.fails_at = fails_at
+        self.commits = 0
 
-    def ring(self) -> None:
-        super().ring()
-        if self.rung == self.fails_at or (self.fails_at is None and self.rung % 2 == 0):
+    async def write(self, write: Write[T]) -> T:
+        result = await self.sound.write(write)
+        self.commits += 1
+        if self.commits == self.fails_at or (self.fails_at is None and self.commits % 2 == 0):
             raise Stopped
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.sound, name)
 
 
 async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: Site) -> None:
@@ -173,7 +181,7 @@ async def test_whatever_stops_it_it_goes_on_behind_the_last_document(site: Site)
         await cancelled(site.api)
     both = await cancelled(site.api, **WITH_BOB)
     await erase_person.begin(site.runtime, await owner(site), ADA, False, OWNER, Origin())
-    frail = replace(site.runtime, vault=Frail(site.runtime.vault), bell=Cracked())
+    frail = replace(site.runtime, vault=Frail(site.runtime.vault), db=cast(Any, Cracked(site.runtime.db)))
     stops = 0
     while await erasings.unfinished(site.runtime.db, site.runtime.vault):
         try:
@@ -194,7 +202,7 @@ async def test_one_that_fails_holds_up_no_other(site: Site) -> None:
     for email in (ADA, BOB):
         await erase_person.begin(site.runtime, await owner(site), email, False, OWNER, Origin())
     with pytest.raises(ExceptionGroup, match="not everybody"):
-        await erase.tick(replace(site.runtime, bell=Cracked(fails_at=1)))
+        await erase.tick(replace(site.runtime, db=cast(Any, Cracked(site.runtime.db, fails_at=1))))
     assert await there(site.api, *documents) == [False, False]
     assert len(await erasings.unfinished(site.runtime.db, site.runtime.vault)) == 1
     assert await erase.tick(site.runtime) == 0

@@ -33,6 +33,8 @@ class Explaining:
         await self.all(sql, **values)
         return 0
 
+    run_and_wake = run
+
 
 async def steps(db: Database, query: Callable[[Transaction], Awaitable[object]]) -> list[str]:
     """The steps of every statement of `query`, down to where it misses a row."""

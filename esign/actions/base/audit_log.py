@@ -90,7 +90,6 @@ async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Or
                 await log(tx, runtime.vault, organisation_id, by, now, act)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
 
 
 def about_key(key: ApiKey) -> dict[str, Any]:

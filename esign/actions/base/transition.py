@@ -49,7 +49,6 @@ async def transition(
         return result
 
     result = await runtime.db.write(write)
-    runtime.bell.ring()
     if isinstance(result, Problem):
         raise result
     return result

@@ -74,7 +74,6 @@ async def delete_over(runtime: Runtime, document_id: str) -> bool:
         return True
 
     gone = await runtime.db.write(write)
-    runtime.bell.ring()
     return gone
 
 

@@ -70,7 +70,6 @@ async def create(
         return created
 
     created = await runtime.db.write(write)
-    runtime.bell.ring()
     return created
 
 
@@ -180,7 +179,6 @@ async def expire(runtime: Runtime, document_id: str) -> Document:
         return await outcomes.save(tx, lifecycle.expire(before, now), before, runtime.vault, now)
 
     document = await runtime.db.write(write)
-    runtime.bell.ring()
     return document
 
 

@@ -37,5 +37,4 @@ async def duplicate(
         return created
 
     created = await runtime.db.write(write)
-    runtime.bell.ring()
     return created

@@ -46,7 +46,6 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
         await outcomes.save(tx, outcome, before, runtime.vault, now)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,7 +230,6 @@ async def use(
         return created
 
     created = await runtime.db.write(write)
-    runtime.bell.ring()
     return created
 
 
@@ -272,5 +271,4 @@ async def tell(tx: Transaction, event_type: str, template: Template, now: Instan
 
 async def announced(runtime: Runtime, write: Callable[[Transaction], Awaitable[Template]]) -> Template:
     template = await runtime.db.write(write)
-    runtime.bell.ring()
     return template

@@ -53,7 +53,6 @@ async def log_export(runtime: Runtime, owner: Owner, wanted: Sequence[FileOf], c
         await audit_log.log(tx, runtime.vault, owner.organisation_id, caller, now, act)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
 
 
 async def pack(

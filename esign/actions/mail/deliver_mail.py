@@ -279,7 +279,6 @@ async def finish(
             )  # this mail has told nothing about the mail server
 
     await runtime.db.write(write)
-    runtime.bell.ring()
 
 
 async def note(

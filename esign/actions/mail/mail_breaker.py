@@ -157,4 +157,3 @@ async def resume(runtime: Runtime) -> None:
             await mail_breaker.hasten_probe(tx, now)
 
     await runtime.db.write(write)
-    runtime.bell.ring()

@@ -34,7 +34,6 @@ async def create(
         raise Problem("invalid_request", "This installation issues only test keys.") from None
     except LiveScopeOfTestKey:
         raise Problem("invalid_request", "A test key never changes members, settings or keys.") from None
-    runtime.bell.ring()
     return made
 
 

@@ -130,7 +130,6 @@ async def carry_out(runtime: Runtime, erasing: Erasing) -> int:
     gone = 0
     async for mode, document in walk(runtime, erasing.organisation_id, erasing.email, erasing.mode, after):
         gone += await decide(runtime, erasing, mode, document) is Fate.ERASED
-        runtime.bell.ring()
     await erase_from_log(runtime, erasing)
 
     async def finish(tx: Transaction) -> None:
@@ -140,7 +139,6 @@ async def carry_out(runtime: Runtime, erasing: Erasing) -> int:
         await audit_log.log(tx, runtime.vault, erasing.organisation_id, PROGRAM, now, entry)
 
     await runtime.db.write(finish)
-    runtime.bell.ring()
     return gone
 
 

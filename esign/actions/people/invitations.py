@@ -113,7 +113,6 @@ async def forgot(runtime: Runtime, email: str, origin: Origin) -> None:
         await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry, by)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +173,6 @@ async def join(
         await enter(runtime, tx, joined, origin, now)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
     return user
 
 
@@ -268,4 +266,3 @@ async def choose(runtime: Runtime, token: str, password: str, origin: Origin) ->
         await notices.tell_user_at_home(tx, runtime.vault, user, "password_changed", origin, now)
 
     await runtime.db.write(write)
-    runtime.bell.ring()

@@ -31,7 +31,6 @@ async def tell_expiring(runtime: Runtime) -> int:
         return await runtime.db.write(write)
 
     count = sum([await spoken_of(key.id) for key in found if expiry_notice(key, now) is not None])
-    runtime.bell.ring()
     return count
 
 
@@ -60,7 +59,6 @@ async def revoke_unused(runtime: Runtime) -> int:
         return await runtime.db.write(write)
 
     count = sum([await went_on(key.id) for key in found if unused_step(key, now) is not None])
-    runtime.bell.ring()
     return count
 
 

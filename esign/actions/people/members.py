@@ -91,7 +91,6 @@ async def invite(
             await keep(tx, member)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
     return member
 
 
@@ -119,7 +118,6 @@ async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller
         return member
 
     invited = await runtime.db.write(write)
-    runtime.bell.ring()
     return invited
 
 
@@ -146,7 +144,6 @@ async def issue_link(runtime: Runtime, owner: Owner, member_id: str, *, caller: 
         return member, await invitations.hand_over(runtime, tx, member, now)
 
     issued = await runtime.db.write(write)
-    runtime.bell.ring()
     return issued
 
 
@@ -198,7 +195,6 @@ async def change(
         return after
 
     changed = await runtime.db.write(write)
-    runtime.bell.ring()
     return changed
 
 
@@ -267,5 +263,4 @@ async def remove(
         return removal
 
     removal = await runtime.db.write(write)
-    runtime.bell.ring()
     return removal

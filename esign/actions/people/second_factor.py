@@ -61,7 +61,6 @@ async def enable(
         await tell(runtime, tx, user, "member.factor_enabled", "factor_on", origin)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
     return codes
 
 
@@ -76,7 +75,6 @@ async def disable(runtime: Runtime, user: User, keep: str, *, origin: Origin) ->
         await tell(runtime, tx, user, "member.factor_disabled", "factor_off", origin)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
 
 
 async def tell(runtime: Runtime, tx: Transaction, user: User, act: str, letter: str, origin: Origin) -> None:
@@ -96,7 +94,6 @@ async def renew_recovery(runtime: Runtime, user: User, *, origin: Origin) -> lis
         await tell(runtime, tx, user, "member.recovery_codes_renewed", "codes_new", origin)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
     return codes
 
 

@@ -95,7 +95,6 @@ async def begin(
             await enter(runtime, tx, user, session, origin, browser, "none", expected=expected)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
     return token, session
 
 
@@ -156,7 +155,6 @@ async def give_factor(
         return True
 
     if await runtime.db.write(write):
-        runtime.bell.ring()
         return after
     await audit_log.log_failure(runtime, user, "code", origin)
     return None
@@ -273,7 +271,6 @@ async def end(runtime: Runtime, user_id: str, session_id: str, origin: Origin) -
         return stage is not None
 
     ended = await runtime.db.write(write)
-    runtime.bell.ring()
     return ended
 
 
@@ -288,7 +285,6 @@ async def end_others(runtime: Runtime, signed: Signed, origin: Origin) -> int:
         return ended
 
     ended = await runtime.db.write(write)
-    runtime.bell.ring()
     return ended
 
 

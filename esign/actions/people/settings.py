@@ -80,7 +80,6 @@ async def change(
         return after
 
     changed = await runtime.db.write(write)
-    runtime.bell.ring()
     return changed
 
 

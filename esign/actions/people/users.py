@@ -71,7 +71,6 @@ async def rename(runtime: Runtime, user: User, name: str, *, origin: Origin) -> 
         await audit_log.log_of_user(tx, runtime.vault, user, origin, now, entry)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
 
 
 async def change_password(runtime: Runtime, user: User, password: str, keep: str, *, origin: Origin) -> None:
@@ -89,7 +88,6 @@ async def change_password(runtime: Runtime, user: User, password: str, keep: str
         await notices.tell_user_at_home(tx, runtime.vault, user, "password_changed", origin, now)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
 
 
 async def everybody(db: Database) -> list[Person]:

@@ -87,7 +87,6 @@ async def postpone(runtime: Runtime, job: Job, reason: str, cause: str | None = 
         reason,
         rfc3339(due_at),
     )
-    runtime.bell.ring()
 
 
 async def save(runtime: Runtime, job: Job, made: seal_levels.Made, now: Instant) -> None:
@@ -124,7 +123,6 @@ async def save(runtime: Runtime, job: Job, made: seal_levels.Made, now: Instant)
         await outbox.finish(tx, job, now)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
 
 
 async def prepare(runtime: Runtime, document: Document, now: Instant) -> SealOrder:

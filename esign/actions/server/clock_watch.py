@@ -121,8 +121,12 @@ async def believe(runtime: Runtime, by: str) -> None:
     log.warning("the wall clock was confirmed by %s: it is %s", by, rfc3339(runtime.clock.now()))
     mark = runtime.clock.mark()
     if mark is not None:
-        await runtime.db.write(lambda tx: clock_marks.save(tx, mark))
-    runtime.bell.ring()
+
+        async def write(tx: Transaction) -> None:
+            await clock_marks.save(tx, mark)
+            tx.wake_workers()
+
+        await runtime.db.write(write)
 
 
 async def request_confirmation(db: Database, vault: Vault, wall: Instant) -> bool:
@@ -149,7 +153,6 @@ async def pull_in(runtime: Runtime) -> int:
 
     count = await runtime.db.write(write)
     log.warning("%d mails, seals or deliveries were planned by a wrong clock; they are tried now", count)
-    runtime.bell.ring()
     return count
 
 

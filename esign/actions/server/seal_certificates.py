@@ -76,7 +76,6 @@ async def log_changes(runtime: Runtime, caller: Caller, by: By = BY_ITSELF) -> N
                 await audit_log.log_of_installation(tx, runtime.vault, who, runtime.clock.now(), act)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
 
 
 async def changed(runtime: Runtime, before: Authority, after: Authority) -> int:
@@ -93,7 +92,6 @@ async def changed(runtime: Runtime, before: Authority, after: Authority) -> int:
 
     if renewed:
         await runtime.db.write(write)
-        runtime.bell.ring()
     return len(renewed)
 
 

@@ -23,5 +23,4 @@ async def ask(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
             await outcomes.note(tx, outcome, runtime.vault, now)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
     return await shown(runtime, seen.document, person.id, visitor)

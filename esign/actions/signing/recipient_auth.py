@@ -40,7 +40,6 @@ async def send_code(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit
         await outcomes.note(tx, mailing(current, person.id, code, origin, now), runtime.vault, now)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
     return await shown(runtime, document, person.id, visitor)
 
 

@@ -83,10 +83,10 @@ class News:
 
 async def note(
     runtime: Runtime, tx: Transaction, ended: Sequence[tuple[int, Attempt]], *, by_hand: bool = False
-) -> bool:
+) -> None:
     """Write down what came of attempts, by the numbers of their deliveries, and what follows for the webhooks.
 
-    A delivery that was erased meanwhile leaves no trace. Whether there is a letter to mail.
+    A delivery that was erased meanwhile leaves no trace.
     """
     now = runtime.clock.now()
     found = await deliveries.get_many(tx, [number for number, _ in ended])
@@ -111,7 +111,6 @@ async def note(
             await enter(runtime, tx, "webhook.changed", webhook, PROGRAM, OFF)
     for webhook, news in told:
         await notify(runtime, tx, webhook, news)
-    return bool(told)
 
 
 def judged(
@@ -161,7 +160,6 @@ async def end_failing(runtime: Runtime, webhook_id: str) -> None:
         await webhooks.save(tx, [webhook])
 
     await runtime.db.write(write)
-    runtime.bell.ring()
 
 
 async def notify(runtime: Runtime, tx: Transaction, webhook: Webhook, news: News) -> None:

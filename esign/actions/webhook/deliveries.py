@@ -82,7 +82,6 @@ async def redeliver(
         return after
 
     after = await runtime.db.write(write)
-    runtime.bell.ring()
     return after
 
 
@@ -113,7 +112,6 @@ async def test(runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | Non
             await keep(tx, delivery)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
     return delivery
 
 
@@ -131,7 +129,6 @@ async def recover(
         queued, more = await runtime.db.write(
             partial(requeue, runtime, owner, webhook_id, wanted, more, queued, keep)
         )
-    runtime.bell.ring()
     return queued
 
 

@@ -152,6 +152,7 @@ async def change(
             named = [name for name in members if getattr(before, name) != getattr(webhook, name)]
             webhook = replace(webhook, updated_at=now)
             await webhooks.save(tx, [webhook])
+            tx.wake_workers()  # what is claimed ahead goes where it goes now, or nowhere
             data = {"members": named, "events": list(webhook.events), "enabled": webhook.enabled}
             await enter(runtime, tx, "webhook.changed", webhook, caller, data)
         if keep is not None:
@@ -159,7 +160,6 @@ async def change(
         return webhook
 
     webhook = await runtime.db.write(write)
-    runtime.bell.ring()  # what is claimed ahead goes where it goes now, or nowhere
     return webhook
 
 
@@ -177,7 +177,6 @@ async def delete(
             await keep(tx, webhook_id)
 
     await runtime.db.write(write)
-    runtime.bell.ring()
     return webhook_id
 
 

@@ -85,6 +85,11 @@ class Transaction:
     def __init__(self, connection: aiosqlite.Connection, damage: DamageLog) -> None:
         self._connection = connection
         self.damage = damage
+        self.has_work = False
+
+    def wake_workers(self) -> None:
+        """Have the workers look for work once the transaction is committed."""
+        self.has_work = True
 
     async def all(self, sql: str, **values: Any) -> list[Row]:
         try:
@@ -106,6 +111,13 @@ class Transaction:
         """The number of rows that changed."""
         cursor = await self._connection.execute(sql, values)
         return cursor.rowcount
+
+    async def run_and_wake(self, sql: str, **values: Any) -> int:
+        """Run a statement that makes work, and return the number of rows that changed; the workers wake for any."""
+        changed = await self.run(sql, **values)
+        if changed:
+            self.wake_workers()
+        return changed
 
     async def run_many(self, sql: str, rows: Sequence[dict[str, Any]]) -> None:
         await self._connection.executemany(sql, rows)
@@ -145,6 +157,7 @@ class Database:
         self._lock = WriteLock(path)
         self._identity = identify(path)
         self._large_since: float | None = None
+        self.on_work: Callable[[], None] | None = None  # called after a commit that made work for the workers
         self.on_full: Callable[[], None] | None = None  # called when a write found no room on the disk
         self._truncate_at = 0.0
         self._closed = False
@@ -241,6 +254,8 @@ class Database:
             self._lock.release()
         for queued, result, problem in results:
             settle(queued.future, result, problem)
+        if tx.has_work and self.on_work is not None:
+            self.on_work()
         if self._log_size() > CHECKPOINT_PAGES * 4096:
             await self._tend_log()
 

@@ -65,6 +65,7 @@ def a_delivery(
 async def add(tx: Transaction, made: Sequence[Delivery]) -> None:
     """Queue them; one that failed before starts its schedule anew."""
     if made:
+        tx.wake_workers()
         await tx.run_many(
             insert("delivery", ADDED)
             + """
@@ -116,7 +117,7 @@ async def is_beyond(reader: Reader, latest: Instant) -> bool:
 
 async def pull_in(tx: Transaction, latest: Instant, now: Instant) -> int:
     """Make due now what is planned for later than `latest`; what is under way ends with its lease."""
-    return await tx.run(
+    return await tx.run_and_wake(
         f"""
         UPDATE delivery SET due_at = :now WHERE number IN (
             {LANES}
@@ -159,7 +160,7 @@ async def still_pending(reader: Reader, numbers: Sequence[int]) -> set[int]:
 
 async def release(tx: Transaction, boot: str, now: Instant) -> int:
     """Make due at once what a run of the program that is gone had claimed."""
-    return await tx.run(
+    return await tx.run_and_wake(
         """
         UPDATE delivery SET due_at = :now, boot = NULL
         WHERE status = 'pending' AND boot IS NOT NULL AND boot <> :boot
@@ -215,7 +216,7 @@ async def save(tx: Transaction, noted: Sequence[tuple[Delivery, Attempt]]) -> No
 
 async def give_up(tx: Transaction, webhook_id: str, now: Instant, reason: str) -> int:
     """Whatever waits for a webhook that is switched off has failed."""
-    return await tx.run(
+    return await tx.run_and_wake(
         """
         UPDATE delivery SET status = 'failed', finished_at = :now, last_error = :reason, boot = NULL
         WHERE webhook_id = :id AND status = 'pending'
@@ -228,7 +229,9 @@ async def give_up(tx: Transaction, webhook_id: str, now: Instant, reason: str) -
 
 async def drop(tx: Transaction, webhook_id: str) -> int:
     """What waits for a webhook that is deleted."""
-    return await tx.run("DELETE FROM delivery WHERE webhook_id = :id AND status = 'pending'", id=webhook_id)
+    return await tx.run_and_wake(
+        "DELETE FROM delivery WHERE webhook_id = :id AND status = 'pending'", id=webhook_id
+    )
 
 
 # ---------- looked at ----------

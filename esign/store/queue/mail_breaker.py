@@ -126,7 +126,7 @@ async def clear_deferral(tx: Transaction, organisation_id: str) -> Instant | Non
 async def clear(tx: Transaction) -> Stop | None:
     """Close the breaker; how it stood, where it was open."""
     before = await find_stop(tx)
-    await tx.run("DELETE FROM relay WHERE id = 1")
+    await tx.run_and_wake("DELETE FROM relay WHERE id = 1")
     return before
 
 
@@ -144,11 +144,11 @@ async def take_probe(tx: Transaction, now: Instant, next_at: Instant) -> bool:
 
 async def hasten_probe(tx: Transaction, now: Instant, organisation_id: str | None = None) -> None:
     """Make the next probe due now: that of all mails, and that of the organisation or, without one, of each."""
-    await tx.run(
+    await tx.run_and_wake(
         "UPDATE relay SET probe_at = :now WHERE id = 1 AND stopped_at IS NOT NULL AND probe_at > :now",
         now=now,
     )
-    await tx.run(
+    await tx.run_and_wake(
         f"""
         UPDATE deferral SET probe_at = :now WHERE stopped_at IS NOT NULL AND probe_at > :now
         {"" if organisation_id is None else "AND organisation_id = :organisation_id"}

@@ -46,7 +46,7 @@ async def add(
 
     `owner` is whose mail it is: the organisation and the mode.
     """
-    return await tx.run(
+    return await tx.run_and_wake(
         """
         INSERT INTO outbox
             (kind, key, document_id, body, state, due_at, attempts, created_at, organisation_id, mode, urgency)
@@ -373,7 +373,7 @@ async def give_back(tx: Transaction, job: Job, now: Instant, error: str, words: 
 
 async def release(tx: Transaction, boot: str, now: Instant) -> int:
     """Make due at once what a process that is gone had claimed; the failed attempt does not count."""
-    return await tx.run(
+    return await tx.run_and_wake(
         """
         UPDATE outbox SET due_at = :now, boot = NULL, attempts = attempts - 1
         WHERE state = 'pending' AND boot IS NOT NULL AND boot <> :boot
@@ -385,7 +385,7 @@ async def release(tx: Transaction, boot: str, now: Instant) -> int:
 
 async def hasten(tx: Transaction, kind: str, now: Instant) -> int:
     """Make every waiting job of a kind due now."""
-    return await tx.run(
+    return await tx.run_and_wake(
         """
         UPDATE outbox SET due_at = :now
         WHERE state = 'pending' AND kind = :kind AND boot IS NULL AND due_at > :now
@@ -397,7 +397,7 @@ async def hasten(tx: Transaction, kind: str, now: Instant) -> int:
 
 async def hasten_mails(tx: Transaction, organisation_id: str, now: Instant) -> int:
     """Make every waiting mail of an organisation due now."""
-    return await tx.run(
+    return await tx.run_and_wake(
         """
         UPDATE outbox SET due_at = :now
         WHERE state = 'pending' AND kind = 'mail' AND organisation_id = :organisation_id
@@ -422,7 +422,7 @@ async def is_beyond(reader: Reader, latest: Instant) -> bool:
 
 async def pull_in(tx: Transaction, latest: Instant, now: Instant) -> int:
     """Make due now what is planned for later than `latest`."""
-    return await tx.run(
+    return await tx.run_and_wake(
         "UPDATE outbox SET due_at = :now WHERE state = 'pending' AND kind IN ('mail', 'seal') AND due_at > :latest",
         now=now,
         latest=latest,
@@ -431,7 +431,7 @@ async def pull_in(tx: Transaction, latest: Instant, now: Instant) -> int:
 
 async def hasten_alike(tx: Transaction, job: Job, now: Instant) -> int:
     """Make due now what failed for the same reason as this job did before: what held them up is gone."""
-    return await tx.run(
+    return await tx.run_and_wake(
         """
         UPDATE outbox SET due_at = :now
         WHERE state = 'pending' AND kind = :kind AND boot IS NULL AND due_at > :now
@@ -469,7 +469,7 @@ async def has_new_mail(reader: Reader, organisation_id: str, document_id: str) -
 
 async def probe(tx: Transaction, kind: str, now: Instant) -> int:
     """Make due now one of the jobs that failed for the same reason, for each reason that several share or could."""
-    return await tx.run(
+    return await tx.run_and_wake(
         """
         UPDATE outbox SET due_at = :now WHERE due_at > :now AND id IN (
             SELECT MIN(id) FROM outbox WHERE state = 'pending' AND kind = :kind AND boot IS NULL
@@ -484,7 +484,7 @@ async def probe(tx: Transaction, kind: str, now: Instant) -> int:
 async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
     """A document that waits for its seal has a job for it, due now unless it is being worked."""
     await add(tx, "seal", f"seal:{document_id}", now, document_id=document_id)
-    await tx.run(
+    await tx.run_and_wake(
         """
         UPDATE outbox SET organisation_id = (SELECT organisation_id FROM document WHERE id = :document_id)
         WHERE key = :key AND organisation_id IS NULL
@@ -492,7 +492,7 @@ async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
         key=f"seal:{document_id}",
         document_id=document_id,
     )
-    await tx.run(
+    await tx.run_and_wake(
         """
         UPDATE outbox SET state = 'pending', due_at = :now, finished_at = NULL
         WHERE key = :key AND (state <> 'pending' OR (boot IS NULL AND due_at > :now))

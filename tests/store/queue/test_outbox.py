@@ -8,6 +8,7 @@ from esign.core.instant import DAY, MINUTE, Instant
 from esign.core.people.account import Organisation
 from esign.core.urgency import Urgency
 from esign.store.engine.database import Database, Transaction
+from esign.store.people import accounts
 from esign.store.queue import outbox
 from esign.store.queue.outbox import Job
 from esign.system.vault import Vault
@@ -376,3 +377,27 @@ async def test_the_search_for_due_mails_grows_with_organisations_and_not_with_wh
     read = [step for step in plan if "outbox" in step or "waiting" in step or "next" in step]
     known = ("outbox_leased", "outbox_lanes", "PRIMARY KEY")
     assert all(any(name in step for name in known) for step in read), plan
+
+
+async def test_workers_wake_after_a_commit_that_made_work_and_after_no_other(
+    db: Database, organisation: Organisation
+) -> None:
+    woken: list[int] = []
+
+    def wake() -> None:
+        woken.append(len(woken))
+
+    db.on_work = wake
+    await db.write(lambda tx: outbox.add(tx, "mail", "first", NOW))
+    assert woken == [0]
+    await db.write(lambda tx: outbox.add(tx, "mail", "first", NOW))
+    assert woken == [0], "it was queued before"
+    await db.write(lambda tx: accounts.save_organisation(tx, organisation))
+    assert woken == [0], "nothing for a worker"
+    assert await db.write(lambda tx: outbox.hasten(tx, "mail", NOW)) == 0
+    assert woken == [0], "nothing was brought forward"
+    [waiting] = await outbox.find_due(db, "mail", NOW, 5)
+    assert await db.write(lambda tx: outbox.claim(tx, waiting, NOW, 5, "boot_1"))
+    assert woken == [0], "a claim is the work of a worker"
+    assert await db.write(lambda tx: outbox.release(tx, "boot_2", NOW)) == 1
+    assert woken == [0, 1]
