@@ -41,9 +41,7 @@ AccessCode = Annotated[
     ),
 ]
 Locale = Tag
-OnSignedFile = Literal[
-    "refuse"
-]  # a signed file would have to be kept byte for byte, which the seal does not do
+OnSignedFile = Literal["refuse"]  # keeping a signed file byte for byte would need another way of sealing
 FileName = Annotated[str, Line(1, 255), AfterValidator(file_name), Field(json_schema_extra=FILE_NAME)]
 FileContent = Annotated[
     str, Field(json_schema_extra={"contentEncoding": "base64", "contentMediaType": "application/pdf"})

@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema, core_schema
 from esign.core.document import embedding
 from esign.web.rest.schema import refusal
 
-# The rules `file_name` and `https_url` in JSON Schema.
+# The rules on file names and https addresses, as JSON Schema.
 FILE_NAME: JsonDict = {"pattern": r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029/\\]*$"}
 HTTPS_URL: JsonDict = {"format": "uri", "pattern": r"^https://[^\u0000-\u0020\u007f-\u009f\u2028\u2029\\]+$"}
 
@@ -30,7 +30,7 @@ class Once:
 
 
 def once(entries: list[Entry]) -> list[Entry]:
-    """Return the entries unchanged. Raise if one stands there twice."""
+    """Return the entries unchanged. Raise if the list contains one twice."""
     if len(set(entries)) < len(entries):
         raise refusal("duplicate", "Each entry stands once.")
     return entries

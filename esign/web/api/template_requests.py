@@ -55,7 +55,7 @@ RoleKey = Annotated[str, Form(r"^[a-z0-9_]{1,40}$", "Up to 40 small letters (a t
 
 
 def written(given: object) -> object:
-    """Return a value that a field may have beforehand, whatever its type. Raise for any other value."""
+    """Return a value that a field of some type may have beforehand. Raise for any other value."""
     if given is None or isinstance(given, bool | str):
         return given
     raise refusal("type", "A string, or true or false.")

@@ -55,8 +55,8 @@ class Incoming:
         """Return the whole body. Raise `request_too_large` beyond `limit` bytes.
 
         More than 1 MiB is held in memory only under a `place`, which is taken when that much has arrived. A
-        client that announces a large body and sends nothing therefore holds no place. Raise what `Place.take`
-        and `Place.cut_if_slow` raise.
+        client that announces a large body and sends nothing therefore holds no place. Raise `rate_limited` if
+        no place becomes free in time, or if the body is too slow while other uploads wait.
         """
         self._room = limit + AFTERWARDS
         if (self._announced or 0) > limit:

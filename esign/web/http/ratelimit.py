@@ -275,7 +275,7 @@ class Place:
 
     @asynccontextmanager
     async def cut_if_slow(self) -> AsyncIterator[None]:
-        """Enclose the reading of a body. Raise `rate_limited` if it is too slow while other uploads wait."""
+        """Wrap the reading of a body. Raise `rate_limited` if it is too slow while other uploads wait."""
         limit = asyncio.timeout(None)
         try:
             async with limit:

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from esign.web.http.connection import Connection, Connections
-from esign.web.http.connection import Front as Front  # exported for callers of `running`
+from esign.web.http.connection import Front as Front  # exported for callers that start a server
 
 
 class Uvicorn(uvicorn.Server):

@@ -1,7 +1,7 @@
 """The bases of all models of requests and answers, and the types of text, number and time in them.
 
-Values of a request are never converted: a string is not a number and not a boolean (`exact`). An answer is
-built by the names of its attributes and written in camelCase.
+Values of a request are never converted: a string is not a number and not a boolean. An answer is built by the
+names of its attributes and written in camelCase.
 """
 
 import re

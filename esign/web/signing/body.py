@@ -20,7 +20,8 @@ LONGEST_CODE = 200
 async def read(request: Request, *members: str) -> Mapping[str, Any]:
     """Return the object in the body, which may have only these members. An empty body is an empty object.
 
-    Raise `invalid_request` if another site sent it or the body has another form, and what `content` raises.
+    Raise `invalid_request` if another site sent it or it has another form, `unsupported_media_type`, or
+    `request_too_large`.
     """
     same_origin(request)
     raw = await content(request)
@@ -82,7 +83,7 @@ def is_count(given: Any) -> bool:
 
 
 def spread(values: Mapping[str, Given]) -> dict[str, Any]:
-    """Return the values as `draft` reads them: a picture that stands in several fields is written once."""
+    """Return the values as the script sends them: a picture that stands in several fields is written once."""
     first: dict[str, str] = {}
     out: dict[str, Any] = {}
     for key, new in values.items():

@@ -25,9 +25,7 @@ def is_secure(config: Config) -> bool:
 
 
 def find(request: Request, config: Config) -> str | None:
-    """Return the session of the browser, or None. The cookie of a frame comes first, because only that frame sends
-    it.
-    """
+    """Return the session of the browser, or None. The cookie of a frame comes first: only that frame sends it."""
     return request.cookies.get(name(config, FRAMED)) or request.cookies.get(name(config))
 
 
@@ -35,7 +33,7 @@ def give(answer: Response, config: Config, session: str, *, framed: bool = False
     """Set the session cookie: no script can read it, and other sites send it only by a link that is followed.
 
     In a frame the browser requires `Secure`, which it accepts on loopback. There other sites could send
-    requests with the cookie; `origin.same_origin` and the policies of the answers refuse them.
+    requests with the cookie; the check of the origin and the policies of the answers refuse them.
     """
     lives = LIVES // SECOND
     if framed:  # written by hand: Starlette supports `Partitioned` only from Python 3.14 on

@@ -26,7 +26,7 @@ HANDS = "abc"
 PARTS = {Role.SIGNER: "sign", Role.APPROVER: "approve", Role.VIEWER: "read", Role.CC: "read"}
 ENDED = (Status.DECLINED, Status.EXPIRED, Status.CANCELLED)
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
-DOTS_PER_POINT = 110 / 72  # of the smallest pictures of pages
+DOTS_PER_POINT = 110 / 72  # as most pages are rendered; long documents and extreme sizes differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,10 @@ def common(facts: Facts) -> dict[str, Any]:
 
 
 def outcome(facts: Facts) -> str | None:
-    """Return what a page that embeds this one is told about the recipient's part, or None while it is open."""
+    """Return how the recipient's part has ended, for a page that embeds this one, or None while it is open.
+
+    It is `completed`, `declined`, or `error` if the document was declined, expired or cancelled otherwise.
+    """
     document, me = facts.document, facts.recipient
     if me.status is RecipientStatus.DECLINED:
         return "declined"

@@ -19,7 +19,7 @@ KEPT = {"Cache-Control": "private, max-age=86400, immutable", "Vary": "Cookie"}
 
 
 class Port(Protocol):
-    """What these routes need of `actions.signing.link_pages`. A function returns None if the link shows no such page."""
+    """What these routes need of `actions.signing.link_pages`. They return None if the link shows no such page."""
 
     async def page_image(self, runtime: Any, visitor: Visitor, number: int, size: int) -> bytes | None: ...
 

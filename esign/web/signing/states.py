@@ -98,9 +98,7 @@ def completed(facts: Facts) -> dict[str, Any]:
 
 
 def sent(facts: Facts) -> str:
-    """Return how the key of the sentence about the recipient's copy ends: sent, failed, or empty while it is on
-    its way.
-    """
+    """Return how the key of the sentence about the recipient's copy ends; empty while the copy is on its way."""
     me, completed_at = facts.recipient, facts.document.completed_at
     if me.delivery_at is None or completed_at is None or me.delivery_at < completed_at:
         return ""

@@ -63,7 +63,7 @@ class Words:
         return str(self.catalogue["date_time"].format(date=self.day(there), time=f"{there:%H:%M}"))
 
     def number(self, given: object) -> str:
-        """Return a number with the decimal mark of the language. Digits are not grouped, because nobody types that."""
+        """Return a number with the decimal mark of the language. Digits are not grouped."""
         return str(given).replace(".", self.language.decimal)
 
     def size(self, octets: int) -> Markup:

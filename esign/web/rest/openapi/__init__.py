@@ -1,8 +1,8 @@
 """The description of the API (OpenAPI 3.1), generated from the table and the models that answer requests.
 
-The caller supplies the prose (`Words`), so this package knows nothing about documents. Each answer lists the
-error codes of its status in its description, with an example of each. There is no enumeration of codes, because
-new codes may be added (contract 9).
+The caller supplies the prose, so this package knows nothing about documents. Each answer lists the error codes
+of its status in its description, with an example of each. There is no enumeration of codes, because new codes
+may be added (contract 9).
 """
 
 import inspect
