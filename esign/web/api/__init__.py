@@ -1,8 +1,11 @@
-"""The API on one screen: every endpoint, what it needs and what it answers (contract 3).
+"""The table of endpoints: every endpoint, what it needs and what it answers (contract 3).
 
-The description of the API is made from this table and from the annotations of its handlers, so it says nothing
-that is not checked. Each noun has one file for what it takes and one for what it answers; answers about documents
-are built without validation, for speed, and a test validates them.
+The description of the API is generated from this table and from the annotations of its handlers, so it states
+only what is checked. The docstring of a handler is the description of its operation, and the docstring of a
+model that of its schema: changing one changes `docs/openapi.json`.
+
+Each noun has one file for its requests and one for its answers. Answers about documents are built without
+validation, for speed; a test validates them.
 """
 
 import asyncio
@@ -52,7 +55,7 @@ FILE_ERRORS = (
 
 
 def describe() -> dict[str, Any]:
-    """The description (OpenAPI 3.1) of this table and of the webhooks; the same on every installation."""
+    """Return the description (OpenAPI 3.1) of this table and of the webhooks. It is the same on every installation."""
     return openapi.describe(
         ENDPOINTS, version=VERSION, server="/", webhooks=events.BODIES, words=words.of(events.BODIES)
     )
@@ -60,6 +63,7 @@ def describe() -> dict[str, Any]:
 
 @cache
 def written() -> bytes:
+    """Return the description as JSON. It is made once."""
     return orjson.dumps(describe())
 
 

@@ -1,4 +1,4 @@
-"""Whose key this is, and what it may use (contract 3.5, 7)."""
+"""The organisation, the mode and the limits of an API key (contract 3.5, 7)."""
 
 from typing import Any, Literal
 
@@ -68,6 +68,7 @@ async def read(call: Call) -> dict[str, Any]:
 
 
 def present(found: dict[str, Any]) -> AccountReply:
+    """Return the answer about the account of a key."""
     organisation: Organisation = found["organisation"]
     return AccountReply(
         organisation=OrganisationReply(
@@ -82,6 +83,7 @@ def present(found: dict[str, Any]) -> AccountReply:
 
 
 def present_limits(limits: Limits) -> LimitsReply:
+    """Return the limits as they are set here. A limit of 0 in the configuration is null in the answer."""
     set_here: dict[str, Any] = {
         name: getattr(limits, name) or None
         for name in LimitsReply.model_fields

@@ -1,4 +1,4 @@
-"""One example of every body about keys and the organisation, shown in the description of the API."""
+"""Examples for the description: one for every body about keys and the organisation."""
 
 from esign.web.api.examples import (
     CERTIFICATE,

@@ -1,4 +1,4 @@
-"""What the calls answer that do something with a document and do not show it whole."""
+"""The answers of acts on a document that do not show the whole document."""
 
 from typing import Literal
 

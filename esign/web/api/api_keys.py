@@ -1,4 +1,4 @@
-"""API keys: list, look at, rename, revoke (contract 3.5); one is made only by the command line or the web app."""
+"""API keys: list, read, rename, revoke (contract 3.5). Keys are created on the command line or in the office only."""
 
 from typing import Annotated, Any, Literal
 
@@ -107,6 +107,7 @@ def present(key: ApiKey) -> ApiKeyReply:
 
 
 def present_maker(key: ApiKey) -> KeyMakerReply:
+    """Return who made a key. The role is that of today."""
     maker, role = key.created_by, key.maker_role
     return KeyMakerReply(
         kind=maker.kind,  # type: ignore[arg-type]  # one of the two

@@ -1,4 +1,4 @@
-"""The administrative audit log of the organisation, for those who administer it (contract 3.5)."""
+"""The administrative audit log of the organisation, for its administrators (contract 3.5)."""
 
 from typing import Annotated, Any, Literal
 
@@ -21,7 +21,7 @@ FOREVER = 2**62
 
 
 def check_type(name: str) -> str:
-    """Return the type as it was given; refuse one that no entry has."""
+    """Return the type unchanged. Raise for a type that no entry has."""
     if name not in ACTS:
         raise refusal("enum", f"There is no act “{name[:40]}”.")
     return name

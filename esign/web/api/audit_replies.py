@@ -1,4 +1,4 @@
-"""What the audit trail of a document shows: all of it, so that anybody can verify the chain (contract 3.2)."""
+"""The audit trail of a document in answers: in full, so that any reader can verify the chain (contract 3.2)."""
 
 from typing import Any, Generic, Literal, TypeVar
 
@@ -60,7 +60,7 @@ def present_entry(line: Entry) -> AuditEntryReply:
 
 
 def present_chained(line: Entry) -> dict[str, Any]:
-    """Return what entries of both chains show; personal parts that were erased are null."""
+    """Return the members that entries of both chains share. Personal parts that were erased are null."""
     personal = line.personal or {}
     named = personal.get("actor") or {}
     return {

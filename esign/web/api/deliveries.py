@@ -1,4 +1,4 @@
-"""Deliveries of a webhook: look at them, try one again, send a test, recover what was missed (contract 3.4)."""
+"""The deliveries of a webhook: list, read, repeat one, send a test, recover missed events (contract 3.4)."""
 
 from typing import Annotated, Any, Literal
 
@@ -21,6 +21,7 @@ KEPT = 1_024
 
 
 def known(name: str) -> str:
+    """Return the name of an event unchanged. Raise for a name that no event has."""
     if name not in ALL_EVENTS:
         raise refusal("enum", "The name of an event.")
     return name
@@ -143,6 +144,7 @@ def present(delivery: Delivery) -> WebhookDelivery:
 
 
 def members(delivery: Delivery) -> dict[str, Any]:
+    """Return the members of a delivery, by the names of the answer."""
     return {name: getattr(delivery, name) for name in WebhookDelivery.model_fields} | {
         "status": delivery.status.value
     }
@@ -165,6 +167,7 @@ def present_log(log: Log) -> WebhookDeliveryLog:
 
 
 def present_attempt(attempt: Attempt) -> AttemptReply:
+    """Return an attempt. The answer of the receiver is cut to its first KiB and shown as text."""
     text = attempt.response_body.decode("utf-8", "replace").encode()[:KEPT].decode("utf-8", "ignore")
     return AttemptReply(
         at=attempt.at,

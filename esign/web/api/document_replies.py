@@ -1,4 +1,4 @@
-"""What the document endpoints answer, and how a document is turned into it."""
+"""The answers of the document endpoints, and how they are built from a document."""
 
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ MAILS = {
     Delivery.FAILED: "failed",
     Delivery.KEPT: "kept",
 }
-DELIVERIES = {Delivery.KEPT: "none"}  # its values are fixed, and no mail server accepted anything
+DELIVERIES = {Delivery.KEPT: "none"}  # version 1 fixes the values, and no mail server accepted a kept mail
 
 
 class DocumentCreated(Reply):
@@ -212,7 +212,7 @@ def present_file(found: dict[str, Any]) -> FileDescriptor:
 
 
 def members(document: Document) -> dict[str, Any]:
-    """What a list and a single answer share; checked by a test instead of at every answer."""
+    """Return the members that a list and a single answer share. A test validates them, not each answer."""
     seal, creator = document.seal, document.created_by
     return {
         "id": document.id,
@@ -273,6 +273,7 @@ def present_reminders(plan: Reminders) -> RemindersReply:
 
 
 def of_recipient(recipient: Recipient) -> dict[str, Any]:
+    """Return the members that a recipient has in a list and in a single answer."""
     same = [
         "id",
         "email",
@@ -303,7 +304,7 @@ def of_recipient(recipient: Recipient) -> dict[str, Any]:
 
 
 def present_proof(recipient: Recipient) -> ProofReply | None:
-    """None before anybody came by a link of theirs."""
+    """Return how the recipient has proved who they are, or None before they have opened a link."""
     if recipient.viewed_at is None and recipient.completed_at is None and recipient.declined_at is None:
         return None
     return ProofReply.model_construct(

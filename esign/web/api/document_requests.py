@@ -1,4 +1,4 @@
-"""What the document endpoints take."""
+"""The bodies of requests to the document endpoints, and the rules across a list of recipients."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal, Protocol, TypeVar
@@ -26,10 +26,10 @@ from esign.web.api.field_requests import AnyFieldInput, group_problems
 from esign.web.api.rules import FILE_NAME, HTTPS_URL, Once, file_name, https_url
 from esign.web.rest.schema import Email, Form, Line, Multiline, Schema, refusal
 
-# As many as the settings can allow: of a longer list no entry is made into anything.
+# The most that the settings can allow. A longer list is refused before anything is made from its entries.
 MOST_RECIPIENTS, MOST_FIELDS = 500, 10_000
 
-# What recipients may be, and how they prove who they are; templates take the same.
+# The roles of recipients and their ways of authentication. Templates take the same.
 RoleName = Literal["signer", "approver", "viewer", "cc"]
 Authentication = Literal["link", "email_code", "access_code"]
 AccessCode = Annotated[
@@ -41,7 +41,7 @@ AccessCode = Annotated[
     ),
 ]
 Locale = Tag
-OnSignedFile = Literal["refuse"]  # keeping a signed file byte for byte is a way of sealing of its own
+OnSignedFile = Literal["refuse"]  # keeping a signed file byte for byte would need another way of sealing
 FileName = Annotated[str, Line(1, 255), AfterValidator(file_name), Field(json_schema_extra=FILE_NAME)]
 FileContent = Annotated[
     str, Field(json_schema_extra={"contentEncoding": "base64", "contentMediaType": "application/pdf"})
@@ -58,7 +58,7 @@ Fields = Annotated[tuple[AnyFieldInput, ...], Field(max_length=MOST_FIELDS)]
 
 
 class Fielded(Protocol):
-    """An entry that may bring fields."""
+    """An entry that may have fields."""
 
     @property
     def fields(self) -> tuple[AnyFieldInput, ...] | None: ...
@@ -68,7 +68,10 @@ Entries = TypeVar("Entries", bound=Sequence[Fielded])
 
 
 def few_fields(entries: Entries) -> Entries:
-    """Refuse, before they are made into anything, more fields in all than the settings can allow."""
+    """Return the entries unchanged.
+
+    Raise, before fields are made from them, if they have more fields in all than the settings can allow.
+    """
     if sum(len(entry.fields or ()) for entry in entries) > MOST_FIELDS:
         raise refusal("length", f"At most {MOST_FIELDS} fields in all.")
     return entries
@@ -87,6 +90,7 @@ class RecipientInput(Schema):
     locale: Locale | None = None
 
     def to_recipient(self, now: Instant, vault: Vault) -> Recipient:
+        """Return the recipient with new ids for it and its fields."""
         return Recipient(
             id=new_id("rcp", now),
             email=self.email,
@@ -166,7 +170,7 @@ class IssueLink(Schema):
 
 
 class Holder(Protocol):
-    """Somebody who may have fields: a recipient, or a role of a template."""
+    """A holder of fields: a recipient, or a role of a template."""
 
     @property
     def role(self) -> Role: ...
@@ -178,7 +182,11 @@ class Holder(Protocol):
 def problems_across(
     holders: Sequence[Holder], most_holders: int, most_fields: int, place: str = "/recipients"
 ) -> Iterator[Detail]:
-    """What only the whole list tells: limits of the settings, keys that must differ, groups of check boxes."""
+    """Yield the problems that only the whole list shows.
+
+    They are the limits of the settings, keys that are used twice, fields of recipients who cannot hold any,
+    codes, and groups of check boxes. `place` is the JSON Pointer of the list.
+    """
     if len(holders) > most_holders:
         yield Detail(place, f"At most {most_holders} {place[1:]}.", "length")
     if sum(len(holder.fields) for holder in holders) > most_fields:
@@ -196,7 +204,7 @@ def problems_across(
 
 
 class Coded(Protocol):
-    """Somebody who shows who they are: a recipient, or who takes a role of a template."""
+    """A recipient, or the taker of a role of a template, with their way of authentication."""
 
     @property
     def authentication(self) -> str: ...
@@ -206,7 +214,7 @@ class Coded(Protocol):
 
 
 def uncoded(who: Coded, path: str) -> Iterator[Detail]:
-    """An access code that is missing, or that nobody will ask for."""
+    """Yield a problem if the access code is missing, or if one is given that will not be asked for."""
     wanted = who.authentication == Method.ACCESS_CODE
     if wanted and who.access_code is None:
         yield Detail(f"{path}/accessCode", "With access_code a code is required.", "required")
@@ -215,7 +223,7 @@ def uncoded(who: Coded, path: str) -> Iterator[Detail]:
 
 
 def twice(names: Sequence[str | None], place: str, member: str) -> Iterator[Detail]:
-    """Entries of a list whose name stands there before."""
+    """Yield a problem for each entry of a list whose name an earlier entry has."""
     seen: set[str] = set()
     for n, name in enumerate(names):
         if name in seen:
@@ -225,6 +233,6 @@ def twice(names: Sequence[str | None], place: str, member: str) -> Iterator[Deta
 
 
 def unheld(holder: Holder, path: str) -> Iterator[Detail]:
-    """The fields of somebody who only reads or gets a copy (contract 4)."""
+    """Yield a problem if a recipient who only reads or gets a copy has fields (contract 4)."""
     if holder.role not in ACTING and holder.fields:
         yield Detail(f"{path}/fields", "Only signers and approvers may hold fields.", "reference")

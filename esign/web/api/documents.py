@@ -1,4 +1,4 @@
-"""What each document endpoint does: from a checked request to the action."""
+"""The handlers of the document endpoints: they turn a checked request into the call of an action."""
 
 import asyncio
 import re
@@ -44,6 +44,7 @@ LARGE = 256 * 1024
 
 
 def owner_of(call: Call) -> Owner:
+    """Return the organisation and the mode of the key."""
     return Owner(call.key.organisation_id, call.key.mode)
 
 
@@ -76,7 +77,7 @@ async def create(call: Call, body: CreateDocument) -> Document:
 
 
 def reminders_of(defaults: Settings, given: RemindersInput | None) -> Reminders:
-    """The organisation's reminders with what a caller gave put in, each member by itself."""
+    """Return the organisation's reminders, with each member that the caller gave in place of the default."""
     members = given.model_dump() if given else {}
     return replace(
         defaults.reminders, **{name: value for name, value in members.items() if value is not None}
@@ -84,9 +85,13 @@ def reminders_of(defaults: Settings, given: RemindersInput | None) -> Reminders:
 
 
 async def decode(text: str, limit_mib: int) -> bytes:
-    """The bytes of a base64 text; white space and a `data:` prefix are tolerated."""
+    """Return the bytes of a base64 text. White space and a `data:` prefix are tolerated.
+
+    Raise `file_too_large` or `invalid_file`. Large texts are decoded in a thread.
+    """
 
     def strict() -> bytes:
+        """Decode the text. Raise ValueError unless it is canonical."""
         bare = DATA_URL.sub("", text, count=1) if text.lstrip()[:5].lower() == "data:" else text
         bare = "".join(bare.split())
         require_canonical(bare)
@@ -126,7 +131,7 @@ async def edit(call: Call, body: EditDocument) -> Document:
 
 
 def edited(defaults: Settings, body: EditDocument) -> dict[str, Any]:
-    """The plain members that were given, each with what stands for `null`."""
+    """Return the members that were given, with the default in place of `null`. File and recipients are not included."""
     given = body.model_fields_set - {"file", "file_name", "recipients", "on_signed_file"}
     members = {name: None if (value := getattr(body, name)) == "" else value for name in given}
     put_in: dict[str, Any] = {
@@ -214,6 +219,7 @@ async def read_file(call: Call) -> Any:
 
 
 def wants_pdf(accept: str) -> bool:
+    """Return whether the Accept header names `application/pdf`."""
     return any(part.split(";")[0].strip().lower() == "application/pdf" for part in accept.split(","))
 
 

@@ -1,4 +1,4 @@
-"""What changes a document or one of its recipients (contract 3.2, PATCH body)."""
+"""The bodies of requests that change a document or one of its recipients (contract 3.2, PATCH body)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ class RecipientChange(RecipientInput):
     @model_validator(mode="before")
     @classmethod
     def _nulls_are_defaults(cls, given: object) -> object:
-        """`null` for a member with a default puts that in; address and name have none."""
+        """Replace `null` by the default of the member. Email and name have none, so there `null` is refused."""
         if not isinstance(given, dict):
             return given
         members = cls.model_fields.values()
@@ -60,7 +60,10 @@ class RecipientChange(RecipientInput):
         return {n: defaults[n] if value is None and n in defaults else value for n, value in given.items()}
 
     def members(self, now: Instant, vault: Vault) -> dict[str, Any]:
-        """What was given, by the names of the rules; another way than by a code takes the code away."""
+        """Return the members that were given, by their names in `core`.
+
+        Any authentication other than `access_code` removes the stored access code.
+        """
         wanted, given = self.to_recipient(now, vault), self.model_fields_set - {"id"}
         if "authentication" in given and wanted.authentication != Method.ACCESS_CODE:
             given |= {"access_code"}
@@ -74,6 +77,7 @@ class RecipientEntry(RecipientChange):
 
     @model_validator(mode="after")
     def _is_whole_when_new(self) -> Self:
+        """Raise if an entry without an id lacks the email or the name."""
         missing = tuple(name for name in ("email", "name") if name not in self.model_fields_set)
         if self.id is None and missing:
             raise refusal("required", "A new recipient needs it.", at=missing)
@@ -106,6 +110,7 @@ class EditDocument(Patch):
 
     @model_validator(mode="after")
     def _a_file_has_a_name(self) -> Self:
+        """Raise if a new file comes without its name."""
         if "file" in self.model_fields_set and "file_name" not in self.model_fields_set:
             raise refusal("required", "A new file needs its name.", at="fileName")
         return self
@@ -114,9 +119,13 @@ class EditDocument(Patch):
 def merged(
     entries: Sequence[RecipientEntry], now: Instant, vault: Vault, most_recipients: int, most_fields: int
 ) -> Callable[[Document], tuple[Recipient, ...]]:
-    """The list as it shall be, of the document as it is."""
+    """Return a function that gives the new list of recipients of a document.
+
+    The function raises `invalid_request` with every problem of the list.
+    """
 
     def recipients(document: Document) -> tuple[Recipient, ...]:
+        """Return the recipients as the entries describe them."""
         old = {recipient.id: recipient for recipient in document.recipients}
         details = [
             Detail(f"/recipients/{n}/id", "No recipient of this document has this id.", "reference")
@@ -138,9 +147,10 @@ def merged(
 
 
 def checking(most_fields: int) -> Callable[[Document, Recipient], None]:
-    """Holds one recipient, as a request made it, against the rest of the document."""
+    """Return a function that checks one changed recipient against the rest of the document."""
 
     def check(document: Document, recipient: Recipient) -> None:
+        """Raise `invalid_request` or `field_out_of_bounds` if the recipient does not fit into the document."""
         others = [r for r in document.recipients if r.id != recipient.id]
         details = []
         if sum(len(r.fields) for r in (*others, recipient)) > most_fields:

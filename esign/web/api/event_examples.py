@@ -1,4 +1,4 @@
-"""One example for the body of each event: the document of the other examples, in the state the event leaves it in."""
+"""An example for the body of each event: the document of the other examples, as the event leaves it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ SIGNED = examples.SUMMARY_OF_RECIPIENT["completedAt"]
 DECLINED = "2026-11-21T00:12:40.518Z"
 REASON = "The plot number is wrong."
 
-# By event: the document's status and times, the recipient's status and times, and when it happened.
+# By event: the document's status and times, the recipient's status and times, and the time of the event.
 STATES: Mapping[str, tuple[Json, Json, str]] = {
     "document.created": ({"status": "draft", **NEVER}, {"status": "created"}, CREATED),
     "document.sent": ({"status": "sent", **OUT}, {"status": "sent"}, SENT),
@@ -61,11 +61,12 @@ TIMES = ("sentAt", "viewedAt", "completedAt", "declinedAt", "declineReason")
 
 
 def of(bodies: Mapping[str, Any]) -> dict[str, Json]:
-    """For each event by its name; what has no state here shows the example of its model."""
+    """Return an example for each event by its name."""
     return {name: example(name, model) for name, model in bodies.items()}
 
 
 def example(name: str, model: Any) -> Json:
+    """Return the example of one event. An event without a row in STATES has the example of its model."""
     [shown, *_] = model.model_config["json_schema_extra"]["examples"]
     body: Json = {**shown, "type": name}
     if name not in STATES:

@@ -1,4 +1,4 @@
-"""The events of the last days, as they are delivered (contract 3.4)."""
+"""The events of the last days, as webhooks receive them (contract 3.4)."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""What a webhook receives, as the description of the API shows it; `core.webhook.webhook.payload` makes the bodies."""
+"""The bodies that a webhook receives, as models for the description. `core.webhook.webhook.payload` makes them."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -172,12 +172,12 @@ class TestEvent(Reply):
 
 AnyEvent = Annotated[
     DocumentEvent | RecipientEvent | DeletedEvent | TemplateEvent | RecordedEvent | TestEvent,
-    PlainSerializer(lambda event: event),  # it is written as it was stored, not taken apart again
+    PlainSerializer(lambda event: event),  # an event is written as it was stored, without validation
 ]
 
 
 def shown(body: bytes) -> Any:
-    """The body of an event inside an answer."""
+    """Return the stored body of an event, to stand inside an answer."""
     return orjson.loads(body)
 
 

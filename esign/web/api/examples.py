@@ -1,4 +1,4 @@
-"""One example of every body, shown in the description of the API: the same document all along."""
+"""Examples for the description: one for every body, all about the same document."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ PERSONAL = "5d0c1b2a39485766758493a2b1c0dfee0d1c2b3a49586776859403121f2e3d4c"
 FIRST = "0" * 64
 HEAD = "c3b2a1908f7e6d5c4b3a29180706f5e4d3c2b1a0918273645546372819a0b1c2"
 
-# One page with one line, whole: what stands in an example can be sent as it is.
+# A whole PDF of one page with one line, so that the examples can be sent as they are.
 PDF = (
     "JVBERi0xLjQKMSAwIG9iajw8L1R5cGUvQ2F0YWxvZy9QYWdlcyAyIDAgUj4+IGVuZG9iagoyIDAgb2JqPDwvVHlwZS9QYWdlcy9L"
     "aWRzWzMgMCBSXS9Db3VudCAxPj4gZW5kb2JqCjMgMCBvYmo8PC9UeXBlL1BhZ2UvUGFyZW50IDIgMCBSL01lZGlhQm94WzAgMCA1"

@@ -1,4 +1,4 @@
-"""The extra properties of each type of field, with their defaults (contract 4): requests and answers share them."""
+"""The own members of each field type, with their defaults (contract 4). Requests and answers share them."""
 
 from typing import Annotated, Literal
 

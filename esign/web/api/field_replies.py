@@ -1,4 +1,4 @@
-"""Fields as answers show them (contract 4)."""
+"""Fields in answers (contract 4)."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -129,7 +129,7 @@ COMMON = tuple(FieldReply.model_fields)
 
 
 def present(field: core.Field) -> FieldReply:
-    """The field as an answer shows it; checked by a test instead of at every answer."""
+    """Return the field as an answer shows it. A test validates it, not each answer."""
     shown = InkValue.model_construct(kind=field.value.kind) if isinstance(field.value, Ink) else field.value
     return REPLIES[field.type].model_construct(
         type=field.type.value,
@@ -141,7 +141,7 @@ def present(field: core.Field) -> FieldReply:
 
 @cache
 def own_members(kind: FieldType) -> tuple[tuple[str, str], ...]:
-    """The extra properties of a type: the name of the attribute and the key among the options."""
+    """Return the own members of a field type: the name of each attribute, and its key among the options."""
     return tuple(
         (name, info.serialization_alias or name)
         for name, info in REPLIES[kind].model_fields.items()

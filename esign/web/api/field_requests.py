@@ -1,4 +1,4 @@
-"""Fields as requests write them (contract 4): what is common, each type's own, and the rules between members."""
+"""Fields in requests (contract 4): the common members, the members of each type, and the rules between members."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ from esign.web.api.field_options import (
 )
 from esign.web.rest.schema import Form, Line, Schema, refusal
 
-# ---------- what every field takes ----------
+# ---------- the members of every field ----------
 
 
 KEYED = "Up to 64 letters (a to z, A to Z), digits, dots, _ and -."
@@ -54,7 +54,7 @@ class FieldInput(Schema):
     required_by_default: ClassVar[bool] = True
 
     def to_field(self, field_id: str) -> core.Field:
-        """The field of the rules, its defaults put in, without a value."""
+        """Return the field of `core`, with its defaults and without a value."""
         width, height = sized(self.kind, self.x, self.y, self.width, self.height)
         return core.Field(
             id=field_id,
@@ -79,6 +79,7 @@ class FieldInput(Schema):
 
 
 def unsigned(given: object) -> object:
+    """Return null or false. Raise for any other value, because a signature cannot be given beforehand."""
     if given is not None and given is not False:
         raise refusal("type", "Nobody signs beforehand.")
     return given
@@ -99,12 +100,16 @@ class WrittenField(FieldInput):
     read_only: bool = False
 
     def to_field(self, field_id: str) -> core.Field:
-        """With its value as its type writes it; raises core.value.Wrong when that does not fit."""
+        """Return the field with its value as its type writes it.
+
+        Raise `core.document.field_values.Wrong` if the value does not fit.
+        """
         field = super().to_field(field_id)
         return replace(field, value=prefill(field, self.value or ""), read_only=self.read_only)
 
     @model_validator(mode="after")
     def _value_fits(self) -> Self:
+        """Raise if the value does not fit the type, or if a read-only field has none."""
         try:
             field = self.to_field("")
         except Wrong as wrong:
@@ -133,6 +138,7 @@ class DateField(WrittenField, DateOptions):
 
     @model_validator(mode="after")
     def _days_exist_in_order(self) -> Self:
+        """Raise unless both days exist and the first is not after the last."""
         for name, text in (("min", self.min), ("max", self.max)):
             try:
                 date.fromisoformat(text or "2000-01-01")
@@ -159,6 +165,7 @@ class TextField(WrittenField, TextOptions):
 
     @model_validator(mode="after")
     def _lengths_in_order(self) -> Self:
+        """Raise if the greatest length is below the least."""
         if (self.min_length or 0) > (self.max_length or 2_000):
             raise refusal("range", "maxLength is less than minLength.", at="maxLength")
         return self
@@ -170,6 +177,7 @@ class NumberField(WrittenField, NumberOptions):
 
     @model_validator(mode="after")
     def _bounds_in_order(self) -> Self:
+        """Raise if the greatest number is below the least."""
         if self.min is not None and self.max is not None and self.min > self.max:
             raise refusal("range", "max is less than min.", at="max")
         return self
@@ -183,10 +191,12 @@ class CheckboxField(FieldInput, CheckboxOptions):
     read_only: bool = False
 
     def to_field(self, field_id: str) -> core.Field:
+        """Return the field with its value."""
         return replace(super().to_field(field_id), value=self.value, read_only=self.read_only)
 
     @model_validator(mode="after")
     def _counts_have_a_group(self) -> Self:
+        """Raise if a read-only box has no value, or if limits are given without a group."""
         if self.read_only and self.value is None:
             raise refusal("required", "A read-only field needs a value.", at="value")
         if self.group is None and (self.min_checked is not None or self.max_checked is not None):
@@ -223,7 +233,10 @@ AnyFieldInput = Annotated[
 
 
 def group_problems(fields: Sequence[core.Field], path: str) -> Iterator[Detail]:
-    """Groups of one recipient that nobody could ever fill in; `path` is the recipient's."""
+    """Yield a problem for each group that its recipient could never fill in.
+
+    `path` is the JSON Pointer of the recipient.
+    """
     groups: dict[str, dict[int, core.Field]] = {}
     for n, field in enumerate(fields):
         if name := field.options.get("group"):

@@ -1,4 +1,4 @@
-"""What the list of documents takes: every filter, the order, and where a page begins."""
+"""The query of the list of documents: its filters, its order, and where a page begins."""
 
 from typing import Annotated, Literal
 
@@ -14,7 +14,10 @@ MIDNIGHT = "2026-11-21T00:00:00Z"
 
 
 def statuses(text: object) -> object:
-    """Status names separated by commas, each once and in one order: a cursor fits however they were written."""
+    """Return the statuses in a text such as `sent,sealing`, each once and sorted.
+
+    The order is fixed because a cursor is bound to it: one cursor fits every spelling of the same filter.
+    """
     names = text.split(",") if isinstance(text, str) else []
     for name in names:
         if name not in set(Status):
@@ -80,10 +83,11 @@ class DocumentList(Paging):
 
     @property
     def filters(self) -> str:
-        """What a cursor is bound to."""
+        """Return the text that a cursor is bound to."""
         return repr([(name, value) for name, value in self if name not in Paging.model_fields])
 
     def to_listing(self) -> Listing:
+        """Return the filters and the order as the store takes them."""
         return Listing(
             statuses=frozenset(self.status or ()),
             q=self.q,

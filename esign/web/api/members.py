@@ -1,4 +1,4 @@
-"""The members of the organisation, the same in both modes (contract 3.5)."""
+"""The members of the organisation. They are the same in both modes (contract 3.5)."""
 
 from typing import Annotated, Any, Literal
 

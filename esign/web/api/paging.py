@@ -1,4 +1,4 @@
-"""Cursors: where the next page begins, bound to the filters by a mac, opaque to the caller."""
+"""Cursors: the place where the next page begins. A MAC binds each to its filters; its content is opaque to callers."""
 
 import base64
 import hmac
@@ -16,6 +16,7 @@ class Paging(Query):
 
 
 def cursor_of(vault: Vault, place: Place | None, filters: str) -> str | None:
+    """Return the cursor of a place, or None at the end of the list."""
     if place is None:
         return None
     body = json.dumps([place.at, place.id]).encode()
@@ -23,7 +24,10 @@ def cursor_of(vault: Vault, place: Place | None, filters: str) -> str | None:
 
 
 def place_of(vault: Vault, cursor: str | None, filters: str) -> Place | None:
-    """Raises `invalid_cursor` for one that was damaged or made with other filters."""
+    """Return the place of a cursor, or None without one.
+
+    Raise `invalid_cursor` for a cursor that was damaged or made with other filters.
+    """
     if cursor is None:
         return None
     try:

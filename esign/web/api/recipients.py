@@ -1,4 +1,4 @@
-"""The recipients of a document, one at a time (contract 3.2)."""
+"""The handlers of one recipient of a document (contract 3.2)."""
 
 from pydantic import ConfigDict
 
@@ -40,6 +40,7 @@ class UnblockedReply(Reply):
 
 
 def asking(call: Call) -> Asking:
+    """Return whose document is meant, by which actor and at which revision, as actions take it."""
     return Asking(owner_of(call), call.path["id"], call.actor, call.origin, call.if_match)
 
 

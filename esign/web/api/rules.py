@@ -1,4 +1,4 @@
-"""Rules on one value that the schemas of requests name; each raises what contract 6 calls the rule."""
+"""Rules on single values of requests. Each raises a rule of contract 6."""
 
 import re
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema, core_schema
 from esign.core.document import embedding
 from esign.web.rest.schema import refusal
 
-# What the two rules below say in the words of JSON Schema.
+# The rules on file names and https addresses, as JSON Schema.
 FILE_NAME: JsonDict = {"pattern": r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029/\\]*$"}
 HTTPS_URL: JsonDict = {"format": "uri", "pattern": r"^https://[^\u0000-\u0020\u007f-\u009f\u2028\u2029\\]+$"}
 
@@ -20,7 +20,7 @@ Entry = TypeVar("Entry", bound=str)
 
 
 class Once:
-    """On a list: no entry stands there twice."""
+    """A rule on a list: no entry may stand in it twice."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(once, handler(source))
@@ -30,23 +30,26 @@ class Once:
 
 
 def once(entries: list[Entry]) -> list[Entry]:
+    """Return the entries unchanged. Raise if the list contains one twice."""
     if len(set(entries)) < len(entries):
         raise refusal("duplicate", "Each entry stands once.")
     return entries
 
 
 def plain(number: float) -> float:
-    """A whole number without a point, as people write it."""
+    """Return a whole number as an int, so that it is written without a decimal point."""
     return int(number) if number.is_integer() else number
 
 
 def file_name(name: str) -> str:
+    """Return the name unchanged. Raise unless it is a file name without folders."""
     if "/" in name or "\\" in name or name in (".", ".."):
         raise refusal("format", "A file name without folders.")
     return name
 
 
 def known_zone(name: str) -> str:
+    """Return the name of the time zone unchanged. Raise if the IANA database does not have it."""
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -55,6 +58,7 @@ def known_zone(name: str) -> str:
 
 
 def web_origin(text: str) -> str:
+    """Return the origin in its normal form. Raise if the text is not an origin."""
     found = embedding.origin(text)
     if found is None:
         raise refusal("format", "An origin such as https://app.example.com: no path and no *.")
@@ -62,6 +66,7 @@ def web_origin(text: str) -> str:
 
 
 def https_url(url: str) -> str:
+    """Return the address unchanged. Raise unless it is https and without credentials."""
     if not _is_https(url):
         raise refusal("format", "An https:// address without credentials.")
     return url
@@ -75,5 +80,5 @@ def _is_https(url: str) -> bool:
         return (
             parts.scheme == "https" and bool(parts.hostname) and "@" not in parts.netloc and parts.port != 0
         )
-    except ValueError:  # a port or a bracketed host that is none
+    except ValueError:  # the port or the bracketed host is not valid
         return False

@@ -59,7 +59,7 @@ class SettingsReply(Reply):
     embed_origins: list[str]
 
 
-# What a member is called among the rules, where that is something else.
+# The members that have another name in `core`.
 NAMES = {
     "organisation_name": "name",
     "default_locale": "locale",
@@ -80,7 +80,7 @@ async def change(call: Call, body: ChangeSettings) -> Settings:
 
 
 def changes_of(body: ChangeSettings) -> dict[str, Any]:
-    """What was asked to change, as the rules call it."""
+    """Return the members to change, by their names in `core`."""
     given: dict[str, Any] = body.model_dump(exclude_unset=True)
     if isinstance(given.get("default_reminders"), dict):
         given["default_reminders"] = {k: v for k, v in given["default_reminders"].items() if v is not None}

@@ -1,4 +1,4 @@
-"""What the template endpoints answer, and how a template is turned into it."""
+"""The answers of the template endpoints, and how they are built from a template."""
 
 from typing import Any, Literal
 
@@ -93,7 +93,7 @@ def present_deleted(template: Template) -> TemplateDeleted:
 
 
 def members(template: Template) -> dict[str, Any]:
-    """What a list and a single answer share; checked by a test instead of at every answer."""
+    """Return the members that a list and a single answer share. A test validates them, not each answer."""
     return {
         "id": template.id,
         "title": template.title,
@@ -111,6 +111,7 @@ def members(template: Template) -> dict[str, Any]:
 
 
 def of_role(role: TemplateRole) -> dict[str, Any]:
+    """Return the members that a role has in a list and in a single answer."""
     return {
         "id": role.id,
         "key": role.key,

@@ -1,4 +1,4 @@
-"""What the template endpoints take."""
+"""The bodies of requests to the template endpoints."""
 
 from dataclasses import replace
 from typing import Annotated, Any, Self
@@ -55,7 +55,7 @@ RoleKey = Annotated[str, Form(r"^[a-z0-9_]{1,40}$", "Up to 40 small letters (a t
 
 
 def written(given: object) -> object:
-    """What a field may hold beforehand, whatever its type."""
+    """Return a value that a field of some type may have beforehand. Raise for any other value."""
     if given is None or isinstance(given, bool | str):
         return given
     raise refusal("type", "A string, or true or false.")
@@ -77,6 +77,7 @@ class TemplateRoleInput(Schema):
     fields: Fields = ()
 
     def to_role(self, now: Instant) -> TemplateRole:
+        """Return the role with new ids for it and its fields."""
         return TemplateRole(
             id=new_id("rol", now),
             key=self.key,
@@ -108,6 +109,7 @@ class TemplateFromDocument(Schema):
 
 
 def source_of(given: Any) -> str:
+    """Return which of the two forms of the body this is."""
     return "document" if isinstance(given, dict) and "fromDocumentId" in given else "file"
 
 
@@ -126,7 +128,7 @@ class CreateTemplate(
     @model_validator(mode="before")
     @classmethod
     def _leave_out_nulls(cls, given: Any) -> Any:
-        """`null` for a member of the other form means absent as well."""
+        """Return the object without known members that are `null`, also those of the other form."""
         if not isinstance(given, dict):
             return given
         known = {
@@ -149,12 +151,13 @@ class TemplateRoleChange(Patch):
 
     @model_validator(mode="after")
     def _has_a_key(self) -> Self:
+        """Raise if a new role has no key, or if the key of a role is cleared."""
         if self.key is None and (self.id is None or "key" in self.model_fields_set):
             raise refusal("required", "This member is required.", at="key")
         return self
 
     def changed(self, before: TemplateRole | None, now: Instant) -> TemplateRole:
-        """The role with what was given, `null` being the default of a new one."""
+        """Return the role with the members that were given. `null` stands for the default of a new role."""
         key = self.key or (before.key if before else "")
         new = TemplateRole(
             id=before.id if before else new_id("rol", now),
@@ -198,6 +201,7 @@ class TakerInput(Schema):
     access_code: AccessCode | None = None
 
     def to_taker(self, vault: Vault) -> Taker:
+        """Return the taker of a role, with the access code as it is stored."""
         values = {key: value for key, value in (self.values or {}).items() if value is not None}
         code = None if self.access_code is None else stored_codes.agreed(vault, self.access_code)
         return Taker(self.role_key, self.email, self.name, values, self.authentication, code)

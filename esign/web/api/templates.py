@@ -1,4 +1,4 @@
-"""What each template endpoint does: from a checked request to the action."""
+"""The handlers of the template endpoints: they turn a checked request into the call of an action."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -62,7 +62,7 @@ async def create(call: Call, body: CreateTemplate) -> Template:
 
 
 def check_roles(runtime: Runtime, roles: Sequence[TemplateRole], found: Sequence[Detail] = ()) -> None:
-    """Raise `invalid_request` naming what only the whole list tells, after what was `found` in it before."""
+    """Raise `invalid_request` with the problems `found` before and those that only the whole list of roles shows."""
     limits = runtime.config.limits
     problems = [
         *found,
@@ -91,7 +91,7 @@ async def change(call: Call, body: ChangeTemplate) -> Template:
 
 
 def changed(runtime: Runtime, defaults: Settings, before: Template, body: ChangeTemplate) -> Template:
-    """The template with the members that the body has; raises `invalid_request` for roles that do not fit."""
+    """Return the template with the members of the body. Raise `invalid_request` for roles that do not fit."""
     made: dict[str, Any] = {
         "title": body.title or title_from(before.file.name),
         "subject": body.subject or None,
@@ -107,6 +107,7 @@ def changed(runtime: Runtime, defaults: Settings, before: Template, body: Change
 def changed_roles(
     runtime: Runtime, before: Template, given: Sequence[TemplateRoleChange]
 ) -> tuple[TemplateRole, ...]:
+    """Return the new list of roles. Raise `invalid_request` with every problem of the list."""
     old, now = {role.id: role for role in before.roles}, runtime.clock.now()
     unknown = [
         Detail(f"/roles/{n}/id", "The template has no role of this id.", "reference")
@@ -135,13 +136,17 @@ async def use(call: Call, body: UseTemplate) -> Document:
 
 
 def wanted_of(runtime: Runtime, body: UseTemplate) -> Use:
-    """What the body asks for; raises `invalid_request` for codes that are missing, or that nobody will ask for."""
+    """Return what the body asks for.
+
+    Raise `invalid_request` for access codes that are missing, or that will not be asked for.
+    """
     takers = [given.to_taker(runtime.vault) for given in body.recipients]
     now = runtime.clock.now()
     if wrong := [detail for n, one in enumerate(takers) for detail in uncoded(one, f"/recipients/{n}")]:
         raise Problem("invalid_request", details=wrong[:MOST])
 
     def recipients(template: Template) -> tuple[Recipient, ...]:
+        """Return the recipients of the new document. Raise `invalid_request` if the list does not fit."""
         made = filled(template, takers, lambda prefix: new_id(prefix, now))
         limits = runtime.config.limits
         if problems := tuple(problems_across(made, limits.recipients, limits.fields)):

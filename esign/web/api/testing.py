@@ -1,4 +1,4 @@
-"""Help for those who build against the API: the mails of test mode, and recipients who act when told (contract 3.5)."""
+"""Help for developers who build against the API: the mails of test mode, and simulated recipients (contract 3.5)."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal

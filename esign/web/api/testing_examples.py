@@ -1,4 +1,4 @@
-"""One example of every body about test mode, shown in the description of the API."""
+"""Examples for the description: one for every body about test mode."""
 
 from esign.web.api.examples import RECIPIENT_ID, SENT, Json
 

@@ -1,4 +1,4 @@
-"""What the organisation used, day by day, in the mode of the key (contract 3.5)."""
+"""What the organisation used on each day, in the mode of the key (contract 3.5)."""
 
 from datetime import date, timedelta
 from typing import Annotated, Any
@@ -21,7 +21,7 @@ EARLIEST = (date.min - EPOCH).days
 
 
 def day_number(text: str) -> int:
-    """Days since 1970 of a date such as 2026-11-21."""
+    """Return the number of days from 1970 to a date such as 2026-11-21."""
     try:
         if len(text) == 10 and text.isascii():
             return (date.fromisoformat(text) - EPOCH).days
@@ -73,4 +73,5 @@ def present(found: list[tuple[int, Usage]]) -> UsageReply:
 
 
 def counters(used: Usage) -> dict[str, Any]:
+    """Return the counters of a day by their names."""
     return {name: getattr(used, name) for name in Usage.__slots__}

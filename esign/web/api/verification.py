@@ -1,4 +1,4 @@
-"""Verifying a PDF, whoever signed it (contract 3.5)."""
+"""The verification of a PDF, also of one that was signed elsewhere (contract 3.5)."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Examples of the description: webhooks, deliveries and events."""
+"""Examples for the description: webhooks, deliveries and events."""
 
 from esign.web.api.examples import CREATED_WEBHOOK, EVENT, WEBHOOK_ID, Json
 

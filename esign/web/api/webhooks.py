@@ -1,4 +1,4 @@
-"""Webhooks: register, look at, change, give a new secret, delete (contract 3.4)."""
+"""Webhooks: create, list, read, change, rotate the secret, delete (contract 3.4)."""
 
 from typing import Annotated, Any, Literal
 
@@ -169,6 +169,7 @@ def present_created(made: tuple[Webhook, str]) -> WebhookCreated:
 
 
 def members(webhook: Webhook) -> dict[str, Any]:
+    """Return the members of a webhook, by the names of the answer."""
     same = {name: getattr(webhook, name) for name in WebhookReply.model_fields}
     return same | {"events": list(webhook.events)}
 

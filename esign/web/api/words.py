@@ -1,6 +1,7 @@
-"""What the description of the API says in words: the nouns, and each member whose name does not say it all.
+"""The prose of the description: the tags, the nouns, and each member whose name does not explain it.
 
-A member is looked up as `Schema.member`, then as `member`; what its annotation says already stays.
+A member is looked up as `Schema.member`, as `Kind.member`, and as `member`. A description in its annotation takes
+precedence.
 """
 
 from collections.abc import Mapping
@@ -429,7 +430,7 @@ EVENTS: Mapping[str, str] = {
 
 
 def of(bodies: Mapping[str, Any]) -> Words:
-    """All of it, with an example for each of these events."""
+    """Return the prose of the description, with an example for each of these events."""
     return Words(
         introduction=INTRODUCTION,
         tags=TAGS,

@@ -1,4 +1,4 @@
-"""An answer of the API before it is sent, and the one way to send it."""
+"""The answer of an API endpoint before it is sent, and the function that sends it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,14 +13,17 @@ CLOSE = (b"connection", b"close")
 
 @dataclass(slots=True)
 class Answer:
-    """JSON bytes and their status; `headers` are its own, besides those that every answer has."""
+    """A status and a body of JSON. `headers` are added to those that every answer of the API has."""
 
     status: int
     body: bytes
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
     async def send(self, send: Send, more: Iterable[tuple[bytes, bytes]] = (), *, last: bool = True) -> None:
-        """With `last=False` the connection waits for one more, empty, piece of body."""
+        """Send the answer over ASGI.
+
+        With `last=False` the message is left open: the caller sends one more, empty, piece of body.
+        """
         length = (b"content-length", str(len(self.body)).encode())
         headers = [JSON, length, *API_HEADERS, *self.headers, *more]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
@@ -28,4 +31,5 @@ class Answer:
 
 
 def pairs(headers: Iterable[tuple[str, str]]) -> tuple[tuple[bytes, bytes], ...]:
+    """Return the headers as ASGI takes them: lower-case names and values, both in Latin-1."""
     return tuple((name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers)

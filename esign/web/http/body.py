@@ -1,4 +1,4 @@
-"""Reading what a request carries: its size before anything else, its media type, its query."""
+"""The body and the query of a request: the limit on its size, its media type, its query parameters."""
 
 import asyncio
 import re
@@ -15,23 +15,23 @@ from esign.web.http.ratelimit import LARGE, Place
 from esign.web.http.validation import check
 
 MEDIA = re.compile(rb'application/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?', re.IGNORECASE)
-AFTERWARDS = 64 * 2**10
-LINGER = 2.0
-OFF_THE_LOOP = 256 * 2**10
+AFTERWARDS = 64 * 2**10  # bytes read beyond the limit, so that the client reads its answer
+LINGER = 2.0  # seconds
+OFF_THE_LOOP = 256 * 2**10  # bytes from which on a body is parsed in a thread
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class Incoming:
-    """The body of one request, not read yet."""
+    """The body of one request, which has not been read yet."""
 
     def __init__(self, scope: Scope, receive: Receive) -> None:
         self._receive = receive
         self._announced: int | None = None
         self._chunked = False
         self.media = b""
-        self.unread = False  # refused before its client has sent all of it
+        self.unread = False  # True if it was refused before the client had sent all of it
         for name, value in scope["headers"]:
             if name == b"content-length":
                 self._announced = int(value)
@@ -43,26 +43,30 @@ class Incoming:
 
     @property
     def present(self) -> bool:
+        """Return whether the request announces a body that is not empty, or a body of unknown length."""
         return self._chunked or bool(self._announced)
 
     def require_json(self) -> None:
+        """Raise `unsupported_media_type` unless the media type is `application/json`, in UTF-8."""
         if not MEDIA.fullmatch(self.media.strip()):
             raise Problem("unsupported_media_type")
 
     async def read(self, limit: int, place: Place | None = None) -> bytearray:
-        """Return the whole body; more than 1 MiB of it is held only in a place.
+        """Return the whole body. Raise `request_too_large` beyond `limit` bytes.
 
-        The place is taken when so much has arrived: whoever announces much and sends nothing holds none.
+        More than 1 MiB is held in memory only under a `place`, which is taken when that much has arrived. A
+        client that announces a large body and sends nothing therefore holds no place. Raise `rate_limited` if
+        no place becomes free in time, or if the body is too slow while other uploads wait.
         """
         self._room = limit + AFTERWARDS
         if (self._announced or 0) > limit:
-            raise self._refusal(limit)
+            raise self._refuse(limit)
         body = bytearray()
-        pieces = self._pieces()
+        pieces = self._iterate_pieces()
         async for piece in pieces:
             body += piece
             if len(body) > limit:
-                raise self._refusal(limit)
+                raise self._refuse(limit)
             if place is not None and len(body) > LARGE:
                 await self._read_rest(pieces, body, limit, place)
         return body
@@ -70,6 +74,7 @@ class Incoming:
     async def _read_rest(
         self, pieces: AsyncIterator[bytes], body: bytearray, limit: int, place: Place
     ) -> None:
+        """Read the rest of a large body under its place. A refusal closes the connection."""
         try:
             await place.take()
             async with place.cut_if_slow():
@@ -77,18 +82,20 @@ class Incoming:
                     place.note(len(piece))
                     body += piece
                     if len(body) > limit:
-                        raise self._refusal(limit)
+                        raise self._refuse(limit)
         except Problem as problem:
             self.unread = True
             problem.headers.setdefault("Connection", "close")
             raise
 
-    def _refusal(self, limit: int) -> Problem:
+    def _refuse(self, limit: int) -> Problem:
+        """Return the problem for a body that is too large, and mark the body as unread."""
         self.unread = True
         message = f"The body is larger than {limit} bytes."
         return Problem("request_too_large", message, headers={"Connection": "close"})
 
-    async def _pieces(self) -> AsyncIterator[bytes]:
+    async def _iterate_pieces(self) -> AsyncIterator[bytes]:
+        """Yield the pieces of the body as they arrive. Raise ClientDisconnect when the client leaves."""
         more = True
         while more:
             message = await self._receive()
@@ -100,10 +107,13 @@ class Incoming:
             yield piece
 
     async def discard(self, seconds: float = LINGER) -> None:
-        """Let a client that is still sending read its answer; no more is read than the limit and a little."""
+        """Read and drop what the client still sends, so that it gets to read its answer.
+
+        It stops after `seconds`, or when the limit and 64 KiB more have arrived.
+        """
         try:
             async with asyncio.timeout(seconds):
-                async for _ in self._pieces():
+                async for _ in self._iterate_pieces():
                     if self._room <= 0:
                         await asyncio.sleep(seconds / 2)
                         return
@@ -114,14 +124,20 @@ class Incoming:
 async def apart(
     raw: bytes | bytearray | memoryview, work: Callable[P, T], *given: P.args, **named: P.kwargs
 ) -> T:
-    """Work on a body in a thread when it is so large that others would wait for it."""
+    """Call `work` and return its result, in a thread if `raw` is larger than 256 KiB.
+
+    Parsing a large body on the event loop would hold up every other request.
+    """
     if len(raw) > OFF_THE_LOOP:
         return await asyncio.to_thread(work, *given, **named)
     return work(*given, **named)
 
 
 def query(model: type[BaseModel] | None, text: bytes) -> BaseModel | None:
-    """The query parameters as the model; each one may be given once, and unknown ones are refused."""
+    """Return the query parameters as an instance of `model`; without a model, none are allowed.
+
+    Raise `invalid_request` for an unknown parameter and for one that is given more than once.
+    """
     if not text and model is None:
         return None
     try:
@@ -146,4 +162,4 @@ def query(model: type[BaseModel] | None, text: bytes) -> BaseModel | None:
 
 
 class Nothing(BaseModel, extra="forbid"):
-    """Where no member and no parameter is known."""
+    """The model of a body or a query that has no members."""

@@ -1,7 +1,8 @@
-"""One client's connection, with the deadlines and caps that uvicorn has none of (reliability.md F4, 6.3).
+"""The connection of one client, with the deadlines and limits that uvicorn does not have.
 
-Deadlines are looked at by a sweep over all connections ten times a second instead of a timer each, so that a
-request costs a few assignments. Past its deadline a connection is closed without an answer.
+One sweep looks at the deadlines of all connections ten times a second. A timer for each connection would cost
+every request more than the few assignments it costs now. A connection past its deadline is closed without an
+answer.
 """
 
 import asyncio
@@ -23,12 +24,12 @@ from esign.web.http.origin import Proxies, plain
 NEVER = math.inf
 SWEEP = 0.1
 ODD_METHOD = re.compile(rb"[A-Za-z-]{1,20}(?= /)")
-SOME_METHOD = b"PROPFIND"  # one that the parser knows and nobody here answers to
+SOME_METHOD = b"PROPFIND"  # known to the parser, and no route has it
 
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """What one client may take: deadlines in seconds, sizes in bytes; trusted proxies may connect at will."""
+    """What one client may use: deadlines in seconds, sizes in bytes. `proxies` may open any number of connections."""
 
     first_byte: float = 10
     head: float = 10
@@ -47,7 +48,7 @@ class Front:
 
 
 class Connections(ServerState):
-    """All open connections, and how many each network holds."""
+    """All open connections, and how many of them each network holds."""
 
     def __init__(self, front: Front) -> None:
         super().__init__()
@@ -55,51 +56,66 @@ class Connections(ServerState):
         self._held: Counter[str] = Counter()
 
     def admit(self, address: str) -> bool:
-        """Return whether the newcomer may stay; where all are taken, a network that holds many gives one up for it."""
+        """Return whether a new connection from `address` may stay.
+
+        Its networks must be below their limits, unless it is a trusted proxy. When all connections are taken,
+        one of the network that holds the most is closed to make room, if that network holds at least two more
+        than the network of the new one.
+        """
         fits = all(self._held[network] < self.front.per_address * n for network, n in networks_of(address))
         if not (fits or self.front.proxies.trust(address)):
             return False
         if len(self.connections) <= self.front.connections:
             return True
         greediest = self._find_greediest()
-        if greediest is None or self._weigh(greediest.address) <= self._weigh(address) + 1:
+        if greediest is None or self._count_held(greediest.address) <= self._count_held(address) + 1:
             return False
         greediest.transport.abort()
         return True
 
     def _find_greediest(self) -> "Connection | None":
-        """Return a connection that awaits its client, of the network that holds the most; of these one without a body.
+        """Return a connection that waits for its client, of the network that holds the most, or None.
 
-        Those of trusted proxies stay: many share them.
+        Of connections that hold equally many, one that is not in the middle of a body comes first. Connections
+        of trusted proxies are never returned, because many clients share them.
         """
         waiting = [
             connection
             for connection in self.connections
             if isinstance(connection, Connection) and connection.is_waiting() and not connection.is_of_proxy
         ]
-        return max(waiting, key=lambda each: (self._weigh(each.address), not each.is_in_body()), default=None)
+        return max(
+            waiting, key=lambda each: (self._count_held(each.address), not each.is_in_body()), default=None
+        )
 
-    def _weigh(self, address: str | None) -> int:
-        """Return how many connections the network around an address holds, of IPv6 the /48."""
+    def _count_held(self, address: str | None) -> int:
+        """Return how many connections the network around `address` holds. For IPv6 the network is the /48."""
         return self._held[networks_of(address)[-1][0]] if address else 0
 
     def hold(self, address: str) -> None:
+        """Count one connection more for the networks around `address`."""
         self._held.update(network for network, _ in networks_of(address))
 
     def release(self, address: str) -> None:
+        """Count one connection less for the networks around `address`."""
         for network, _ in networks_of(address):
             self._held[network] -= 1
             if not self._held[network]:
                 del self._held[network]
 
     def sweep(self, now: float) -> None:
+        """Close every connection that is past its deadline. `now` is the time of the event loop, in seconds."""
         for connection in tuple(self.connections):
             if isinstance(connection, Connection):
                 connection.look(now)
 
 
 class Connection(HttpToolsProtocol):
-    """One client; `deadline` is when it must have sent what is awaited, NEVER while it owes nothing."""
+    """The connection of one client.
+
+    `deadline` is the loop time by which the client must have sent what is awaited. It is NEVER while the client
+    owes nothing.
+    """
 
     server_state: Connections
 
@@ -155,22 +171,24 @@ class Connection(HttpToolsProtocol):
             self.transport.close()
             return
         if self.in_message:
-            self._measure(len(data))
+            self._count_bytes(len(data))
 
     def _feed(self, data: bytes) -> None:
+        """Parse the data. A request with an unknown method is parsed as a PROPFIND, so that it is answered with 404."""
         fresh, before = not self.in_message, self.requests
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserInvalidMethodError:
-            # The parser knows a list of methods; a request with another one still deserves its 404, but only where
-            # it is all that has come: the end of a body must never be read again as the head of a request.
+            # llhttp parses a fixed list of methods only. A request with another one is answered with 404, but only
+            # if the data begins with it: the end of a body must never be parsed as the head of another request.
             odd = ODD_METHOD.match(data) if fresh and self.requests == before else None
             if odd is None:
                 raise
             self.parser = httptools.HttpRequestParser(self)
             self.parser.feed_data(SOME_METHOD + data[odd.end() :])
 
-    def _measure(self, size: int) -> None:
+    def _count_bytes(self, size: int) -> None:
+        """Count the bytes of the message, enforce the limits on its size, and extend the deadline of a body."""
         self.received += size
         if self.in_head:
             if self.received > self.front.head_bytes:
@@ -178,13 +196,13 @@ class Connection(HttpToolsProtocol):
         elif self.received > self.front.message_bytes:
             self.transport.close()
         else:
-            # The time grows with what arrives, and nothing is saved up: a body that was quick so far may not stop
-            # for longer than one that has just begun.
+            # Each piece of the body extends the deadline, but never beyond the time for a body without progress: a
+            # fast body may not pause for longer than one that has just begun.
             latest = self.loop.time() + self.front.body
             self.deadline = min(self.deadline + size / self.front.body_rate, latest)
 
     def _overflow(self) -> None:
-        """Hand an endless head on as one that the guard refuses, and read no more of it."""
+        """Pass on a head that is too large as a request that the guard refuses, and read no more of it."""
         self.overflown = True
         self.url = b"/"
         self.headers.append((b"overflow", b"." * (ONE_HEADER + 1)))
@@ -199,7 +217,7 @@ class Connection(HttpToolsProtocol):
         self.deadline = self.loop.time() + self.front.head
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self.in_head:  # a trailer must not change what the guard has seen
+        if self.in_head:  # a trailer must not change the headers that the guard checked
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -207,7 +225,7 @@ class Connection(HttpToolsProtocol):
         self.received = 0
         self.requests += 1
         if not self.url.startswith(b"/"):
-            self.url = b"//"  # an absolute target or a bare word: the guard refuses it like this one
+            self.url = b"//"  # an absolute target or a bare word: the guard refuses this path instead
         self.deadline = self.loop.time() + self.front.body
         super().on_headers_complete()
         if self.requests >= self.front.requests:
@@ -229,7 +247,7 @@ class Connection(HttpToolsProtocol):
             self.deadline = now + self.front.keep_alive
 
     def is_waiting(self) -> bool:
-        """Return whether it is the client's turn."""
+        """Return whether the client has to send something next."""
         return self.deadline != NEVER and not self.transport.is_closing()
 
     def is_in_body(self) -> bool:
@@ -237,7 +255,7 @@ class Connection(HttpToolsProtocol):
         return self.in_message and not self.in_head
 
     def look(self, now: float) -> None:
-        """Close the connection when its time is up, or when the client stops taking what it asked for."""
+        """Close the connection when its deadline has passed, or when the client no longer reads its answer."""
         unsent = self.transport.get_write_buffer_size()
         if not unsent or unsent != self.unsent:
             self.unsent, self.unsent_since = unsent, now
@@ -245,6 +263,6 @@ class Connection(HttpToolsProtocol):
             self.transport.abort()
             return
         if self.flow.read_paused:
-            self.deadline += SWEEP  # it is us who do not read
+            self.deadline += SWEEP  # the server has stopped reading, so the client is not late
         elif now > self.deadline:
             self.transport.close()

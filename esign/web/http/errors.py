@@ -1,4 +1,4 @@
-"""The one place where a failure becomes an answer (contract 6)."""
+"""The only place that turns a failure into an answer (contract 6)."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -21,11 +21,11 @@ CHALLENGE = 'Bearer realm="api"'
 FORMS = {
     "missing_api_key": CHALLENGE,
     "insufficient_scope": f'{CHALLENGE}, error="insufficient_scope"',  # RFC 6750 section 3.1
-}  # every other 401 says what is wrong with the key
+}  # every other 401 is about a key that is not valid
 
 
 def answer(problem: Problem, request_id: str) -> Answer:
-    """The body of contract 6, and the headers that belong to its status."""
+    """Return the answer for a problem: the body of contract 6 and the headers of its status."""
     error: dict[str, Any] = {"code": problem.code, "message": problem.message, "requestId": request_id}
     if problem.details:
         error["details"] = [{"path": d.path, "message": d.message, "rule": d.rule} for d in problem.details]
@@ -35,6 +35,7 @@ def answer(problem: Problem, request_id: str) -> Answer:
 
 
 def headers(problem: Problem) -> Iterator[tuple[str, str]]:
+    """Yield the headers of a problem: `WWW-Authenticate` with a 401, `Retry-After`, and its own."""
     if problem.status == 401 and "WWW-Authenticate" not in problem.headers:
         yield "WWW-Authenticate", FORMS.get(problem.code, f'{CHALLENGE}, error="invalid_token"')
     if problem.retry_after is not None:
@@ -43,13 +44,16 @@ def headers(problem: Problem) -> Iterator[tuple[str, str]]:
 
 
 def unexpected(error: Exception, request_id: str) -> Answer:
-    """What nobody foresaw: the log gets the cause, the caller only the request id."""
+    """Log an unexpected error and return `internal_error`, which tells the client the request id only."""
     log_unexpected(error, request_id)
     return answer(Problem("internal_error"), request_id)
 
 
 def log_unexpected(error: Exception, request_id: str) -> None:
-    """Log what the disk or the database refused in a sentence, and what nobody foresaw with its traceback."""
+    """Log an unexpected error.
+
+    A failure of the disk or the database is logged in one sentence, any other error with its traceback.
+    """
     if is_storage(error):
         log.error(
             "request %s failed: %s; check the disk and, with esign check, the database", request_id, error
@@ -59,34 +63,38 @@ def log_unexpected(error: Exception, request_id: str) -> None:
 
 
 def as_json(scope: Scope, problem: Problem) -> Response:
-    """The same for those who answer with a Starlette response."""
+    """Return the answer for a problem as a Starlette response."""
     made = answer(problem, str(scope.get("esign.request_id", "")))
-    shown = Response(made.body, made.status)
-    shown.raw_headers = [JSON, *(h for h in shown.raw_headers if h[0] == b"content-length")]
-    shown.raw_headers += [*API_HEADERS, *made.headers]
-    return shown
+    response = Response(made.body, made.status)
+    response.raw_headers = [JSON, *(h for h in response.raw_headers if h[0] == b"content-length")]
+    response.raw_headers += [*API_HEADERS, *made.headers]
+    return response
 
 
 def handlers(refuse: Callable[[Scope, Problem], Response] = as_json) -> dict[Any, Any]:
-    """`exception_handlers` of the Starlette application that holds the pages."""
+    """Return the `exception_handlers` of the Starlette application that serves the pages.
 
-    def refused(request: Request, error: Problem) -> Response:
+    `refuse` makes the response to a problem.
+    """
+
+    def answer_problem(request: Request, error: Problem) -> Response:
+        """Return the response to a problem that an endpoint raised, and store the problem in the scope."""
         request.scope["esign.problem"] = error
         return refuse(request.scope, error)
 
-    def unrouted(request: Request, error: HTTPException) -> Response:
-        """An unknown path or method is `not_found`, with the methods that the path does know (contract 3.1)."""
+    def answer_http_exception(request: Request, error: HTTPException) -> Response:
+        """Answer an unknown path or method with `not_found`, and name the methods of the path (contract 3.1)."""
         code = "not_found" if error.status_code in (404, 405) else "invalid_request"
         allow = (error.headers or {}).get("Allow")
         return refuse(request.scope, Problem(code, headers={"Allow": allow} if allow else None))
 
-    def failed(request: Request, error: Exception) -> Response:
-        """The error goes on to the guard, which writes it down."""
+    def answer_exception(request: Request, error: Exception) -> Response:
+        """Return the 500 page. Starlette raises the error again afterwards, and the guard logs it."""
         return refuse(request.scope, Problem("internal_error"))
 
-    return {Problem: refused, HTTPException: unrouted, Exception: failed}
+    return {Problem: answer_problem, HTTPException: answer_http_exception, Exception: answer_exception}
 
 
 def request_id(request: Request) -> str:
-    """The id that the guard gave to this request."""
+    """Return the id that the guard gave to this request."""
     return str(request.scope.get("esign.request_id", ""))

@@ -1,6 +1,7 @@
-"""The outermost door: what a request must look like before anything reads it (reliability.md 6.3).
+"""The outermost layer: it checks the head of every request before any other code reads the request.
 
-It names every request (`X-Request-Id`), finds out whose it is, and writes one line about it into the log.
+It gives every request an id (`X-Request-Id`), finds the address of its client, and writes one line about it to
+the access log.
 """
 
 import asyncio
@@ -32,7 +33,7 @@ ONE_HEADER = 8 * 2**10
 TARGET = 8 * 2**10
 TOO_LARGE = "The head of the request is too large: 64 headers of 8 KiB, 32 KiB in all, an address of 8 KiB."
 LOOPBACK = frozenset({b"localhost", b"127.0.0.1", b"[::1]"})
-UNASKED = frozenset({"/healthz", "/readyz"})
+UNASKED = frozenset({"/healthz", "/readyz"})  # probes may ask under any host name
 HOST = re.compile(rb"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?", re.IGNORECASE)
 TRICKS = re.compile(rb"//|/(\.|%2e){1,2}(/|$)|%00|[\x00-\x20\x7f-\xff\\]|%(?![0-9a-f]{2})", re.IGNORECASE)
 LONG_SEGMENT = re.compile(r"/[^/]{16,}")
@@ -41,7 +42,10 @@ LINK = re.compile(r"^/(s|h|download|set-up|invitation|password)/[^/]+")
 
 
 class Guard:
-    """Wraps the whole application; `hosts` are the names it answers to besides those of this machine."""
+    """The ASGI application around the whole program.
+
+    `hosts` are the host names that it answers to, besides those of the loopback interface.
+    """
 
     def __init__(
         self,
@@ -61,17 +65,18 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            await self._request(scope, receive, send)
+            await self._serve(scope, receive, send)
         elif scope["type"] == "lifespan":
             await self._app(scope, receive, send)
 
-    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request: check its head, pass it on, turn what was raised into an answer, write the log line."""
         begun = self._clock.monotonic()
         now = self._clock.now()
         request_id = scope["esign.request_id"] = self._names.next(now)
         status, complete = 0, False
 
-        async def named(message: Message) -> None:
+        async def send_with_id(message: Message) -> None:
             nonlocal status, complete
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -84,21 +89,21 @@ class Guard:
 
         expecting = False
         try:
-            expecting = self._read(scope)
+            expecting = self._check_head(scope)
             with calling(scope.get("esign.gone")):
-                await self._app(scope, receive, named)
-        except asyncio.CancelledError:  # the server stops, and this request has had its time
+                await self._app(scope, receive, send_with_id)
+        except asyncio.CancelledError:  # the server is stopping and this request did not finish in time
             if not status:
                 gone = Problem("unavailable", retry_after=1, headers={"Connection": "close"})
-                await self._refuse(scope, gone)(scope, receive, named)
+                await self._refuse(scope, gone)(scope, receive, send_with_id)
         except ClientDisconnect:
             log.debug("request %s: the client left", request_id)
         except Problem as problem:
-            await self._refuse(scope, problem)(scope, receive, named)
+            await self._refuse(scope, problem)(scope, receive, send_with_id)
         except Exception as error:
             errors.log_unexpected(error, request_id)
             if not status:
-                await self._refuse(scope, Problem("internal_error"))(scope, receive, named)
+                await self._refuse(scope, Problem("internal_error"))(scope, receive, send_with_id)
             elif not complete:
                 raise Broken from None
         finally:
@@ -106,8 +111,11 @@ class Guard:
                 text = line(scope, now, status, self._clock.monotonic() - begun)
                 log.handle(log.makeRecord(log.name, logging.INFO, __name__, 0, text, (), None))
 
-    def _read(self, scope: Scope) -> bool:
-        """Check the head and put down the origin; whether the client waits to be asked for the body."""
+    def _check_head(self, scope: Scope) -> bool:
+        """Check the head and store the origin in the scope. Return whether the client sent `Expect`.
+
+        Raise `invalid_request` for a head that is too large, ambiguous, or for another host.
+        """
         hosts: list[bytes] = []
         forwarded: list[bytes] = []
         size = 0
@@ -134,23 +142,25 @@ class Guard:
         target = len(scope["raw_path"]) + len(scope["query_string"])
         if len(scope["headers"]) > HEADERS or size > HEADER_BYTES or target > TARGET:
             raise Problem("invalid_request", TOO_LARGE)
-        if media > 1:  # two readers would take the body for two different things
+        if media > 1:  # two parsers could read the body as two different things
             raise Problem("invalid_request", "The header Content-Type is given more than once.")
         if TRICKS.search(scope["raw_path"]) or b"%00" in scope["query_string"]:
             raise Problem("invalid_request", "The address is not in its plain form.")
-        if not self._known(hosts) and scope["path"] not in UNASKED:
+        if not self._is_known_host(hosts) and scope["path"] not in UNASKED:
             raise Problem("invalid_request", "This is not a host name of this installation.")
         return expecting
 
-    def _known(self, hosts: list[bytes]) -> bool:
+    def _is_known_host(self, hosts: list[bytes]) -> bool:
+        """Return whether the request has exactly one Host header and it names this installation."""
         found = HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
         return found is not None and found[1].lower() in self._hosts
 
 
 class Names:
-    """Request ids: as `new_id` writes them, but drawn once and then counted, since they name and guard nothing.
+    """Request ids, in the form of `new_id`.
 
-    Two system calls for random bits with each request took a tenth of its time.
+    The random part is drawn once, and a counter makes each id unique. Request ids protect nothing, so they may
+    be guessed; two system calls for random bits took a tenth of the time of a request.
     """
 
     def __init__(self, now: Instant) -> None:
@@ -160,32 +170,33 @@ class Names:
         self._time = ""
 
     def next(self, now: Instant) -> str:
+        """Return a new request id. `now` becomes its time part."""
         if now != self._at:
             self._at, self._time = now, digits(now, 10)
         return f"req_{self._time}{self._drawn}{digits(next(self._counter), 4)}"
 
 
 def digits(number: int, length: int) -> str:
-    """The last `length` digits of a number, as ids write them; `length` is even."""
+    """Return the last `length` base-32 digits of a number, as ids write them. `length` is even."""
     return "".join(PAIRS[number >> shift & 1023] for shift in range(5 * length - 10, -1, -10))
 
 
 class Broken(Exception):
-    """An answer failed half-way: the connection must end, so that nobody takes it for a whole one."""
+    """Raised when an answer fails half-way: the connection must end, or the client would take it for complete."""
 
 
 def bracketed(host: str) -> str:
-    """A literal IPv6 address stands in brackets in a Host header."""
+    """Return the host as a Host header writes it: a literal IPv6 address stands in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
 def address(scope: Scope) -> str | None:
-    """Whose request it is; None on a socket that has no addresses."""
+    """Return the client's address, or None on a socket without addresses."""
     return scope["client"][0] if scope["client"] else None
 
 
 def line(scope: Scope, now: int, status: int, seconds: float) -> str:
-    """One request as JSON; tokens and ids in a path are masked."""
+    """Return the log line of one request, as JSON. Tokens and ids in the path are masked."""
     return orjson.dumps(
         {
             "at": rfc3339(now),
@@ -202,5 +213,5 @@ def line(scope: Scope, now: int, status: int, seconds: float) -> str:
 
 
 def masked(path: str) -> str:
-    """`/s/***`: whatever may be a token, an id or a hash is left out."""
+    """Return the path with every segment that may be a token, an id or a hash replaced: `/s/***`."""
     return LONG_SEGMENT.sub("/***", LINK.sub(r"/\1/***", path))[:200]

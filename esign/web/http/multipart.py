@@ -1,6 +1,6 @@
-"""Forms that bring files, as browsers write them (RFC 7578): fields and files side by side, nothing nested.
+"""Forms with files, as browsers send them (RFC 7578). Nested multipart bodies are not read.
 
-The push parser of python-multipart takes them apart; nothing is spooled to disk.
+The push parser of python-multipart parses the body in memory. Nothing is written to disk.
 """
 
 import re
@@ -13,15 +13,15 @@ from python_multipart.multipart import parse_options_header
 from esign.core.errors import Problem
 
 MEDIA = re.compile(rb'multipart/form-data\s*;\s*boundary=("?)([!#-~]{1,70})\1', re.IGNORECASE)
-ESCAPED = {"%22": '"', "%0D": "\r", "%0A": "\n"}  # the only three that browsers write otherwise
-MOST = 100
-HEADERS, HEAD = 8, 8 * 2**10  # of a part, and the bytes of each
+ESCAPED = {"%22": '"', "%0D": "\r", "%0A": "\n"}  # the only three characters that browsers escape
+MOST = 100  # parts of one form
+HEADERS, HEAD = 8, 8 * 2**10  # the headers of a part, and the bytes of each header
 CHUNK = 256 * 2**10
 
 
 @dataclass(frozen=True, slots=True)
 class SentFile:
-    """A file as the browser calls it, which nobody has looked at yet."""
+    """A file as the browser named it. Its content has not been checked."""
 
     field: str
     name: str
@@ -30,12 +30,18 @@ class SentFile:
 
 @dataclass(frozen=True, slots=True)
 class Form:
+    """The fields and files of a submitted form."""
+
     fields: dict[str, str]
     files: tuple[SentFile, ...] = ()
 
 
 def parse(media: bytes, body: bytearray) -> Form:
-    """Raises `invalid_request` where the body is cut, or a field stands there twice; files may share their field."""
+    """Return the form in `body`. `media` is the value of its Content-Type header.
+
+    Raise `invalid_request` if the body is truncated or a field is given twice. Several files may share one
+    field.
+    """
     found = MEDIA.fullmatch(media.strip())
     if found is None:
         raise Problem("unsupported_media_type", "Send the form of the page.")
@@ -43,13 +49,13 @@ def parse(media: bytes, body: bytearray) -> Form:
     parser = MultipartParser(
         found[2],
         {
-            "on_part_begin": parts.begin,
-            "on_header_field": parts.header_name,
-            "on_header_value": parts.header_value,
-            "on_header_end": parts.header_end,
-            "on_part_data": parts.data,
-            "on_part_end": parts.end,
-            "on_end": parts.finish,
+            "on_part_begin": parts.begin_part,
+            "on_header_field": parts.add_header_name,
+            "on_header_value": parts.add_header_value,
+            "on_header_end": parts.end_header,
+            "on_part_data": parts.add_content,
+            "on_part_end": parts.end_part,
+            "on_end": parts.finish_form,
         },
         max_header_count=HEADERS,
         max_header_size=HEAD,
@@ -65,7 +71,7 @@ def parse(media: bytes, body: bytearray) -> Form:
 
 
 class Parts:
-    """What the parser has told so far: the parts that ended, and the one it is in."""
+    """The callbacks of the parser: they collect the parts that have ended, and the part being read."""
 
     def __init__(self) -> None:
         self.fields: dict[str, str] = {}
@@ -77,49 +83,55 @@ class Parts:
         self._disposition = b""
         self._content = bytearray()
 
-    def begin(self) -> None:
+    def begin_part(self) -> None:
         self._count += 1
         if self._count > MOST:
             raise Problem("invalid_request", "The form has too many parts.")
         self._disposition, self._content = b"", bytearray()
 
-    def header_name(self, data: bytes, start: int, end: int) -> None:
+    def add_header_name(self, data: bytes, start: int, end: int) -> None:
         self._name += data[start:end]
 
-    def header_value(self, data: bytes, start: int, end: int) -> None:
+    def add_header_value(self, data: bytes, start: int, end: int) -> None:
         self._value += data[start:end]
 
-    def header_end(self) -> None:
+    def end_header(self) -> None:
         if self._name.lower() == b"content-disposition":
             self._disposition = bytes(self._value)
         self._name, self._value = bytearray(), bytearray()
 
-    def data(self, data: bytes, start: int, end: int) -> None:
+    def add_content(self, data: bytes, start: int, end: int) -> None:
         self._content += memoryview(data)[start:end]
 
-    def end(self) -> None:
-        _, told = parse_options_header(self._disposition)
-        if b"name" not in told:
+    def end_part(self) -> None:
+        """Keep the part that has ended as a field or a file.
+
+        Where the user chose no file, a browser sends an empty one without a name. It is dropped.
+        """
+        _, options = parse_options_header(self._disposition)
+        if b"name" not in options:
             raise Problem("invalid_request", "A part of the form has no name.")
-        name = unescaped(told[b"name"])
-        if b"filename" in told:
-            file_name = unescaped(told[b"filename"])
-            if file_name or self._content:  # where no file was chosen, an empty one without a name is sent
+        name = unescaped(options[b"name"])
+        if b"filename" in options:
+            file_name = unescaped(options[b"filename"])
+            if file_name or self._content:
                 self.files.append(SentFile(name, file_name, bytes(self._content)))
             return
         if name in self.fields:
             raise Problem("invalid_request", "A field of the form was sent twice.")
         self.fields[name] = text(self._content)
 
-    def finish(self) -> None:
+    def finish_form(self) -> None:
         self.whole = True
 
 
 def unescaped(raw: bytes) -> str:
+    """Return a name with the three escapes of browsers undone."""
     return re.sub("|".join(ESCAPED), lambda hit: ESCAPED[hit[0]], text(raw))
 
 
 def text(raw: bytes | bytearray) -> str:
+    """Return the bytes as text. Raise `invalid_request` unless they are UTF-8."""
     try:
         return raw.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Where a request comes from: whose address, through whatever proxies, and which site's page (reliability.md 6.3)."""
+"""The origin of a request: the client's address behind trusted proxies, its user agent, and the site of the page."""
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -13,19 +13,24 @@ USER_AGENT_LENGTH = 512
 
 
 class Proxies:
-    """The trusted proxies; the empty set, the default, makes `X-Forwarded-For` mean nothing."""
+    """The networks of trusted proxies. With none, which is the default, `X-Forwarded-For` is ignored."""
 
     def __init__(self, networks: Iterable[IPv4Network | IPv6Network] = ()) -> None:
         self._networks = tuple(networks)
 
     def trust(self, address: str) -> bool:
+        """Return whether the address belongs to a trusted proxy."""
         if not self._networks:
             return False
         found = read_address(address)
         return found is not None and any(found in network for network in self._networks)
 
     def client(self, peer: str, forwarded: Sequence[bytes]) -> str:
-        """The right-most address that no trusted proxy vouches for; `forwarded`: the headers in order."""
+        """Return the client's address: the right-most one that is not a trusted proxy.
+
+        `forwarded` are the values of the X-Forwarded-For headers, in order. An entry that is no address ends
+        the search.
+        """
         client = plain(peer)
         hops = b",".join(forwarded).decode("latin-1").split(",") if forwarded else []
         while hops and self.trust(client):
@@ -38,22 +43,23 @@ class Proxies:
 
 @lru_cache(maxsize=4096)
 def plain(text: str) -> str:
-    """One spelling per address."""
+    """Return the address in one spelling, or the text itself if it is no address."""
     address = read_address(text)
     return text if address is None else str(address)
 
 
 def without_port(hop: str) -> str:
-    """Some proxies write `192.0.2.1:80` or `[2001:db8::1]:80`."""
+    """Return an entry of X-Forwarded-For without its port. Some proxies write `192.0.2.1:80` or `[2001:db8::1]:80`."""
     if hop.startswith("["):
         return hop[1:].partition("]")[0]
     return hop.partition(":")[0] if hop.count(":") == 1 else hop
 
 
 def same_origin(request: Request) -> None:
-    """Refuse what another site's page sent; a program that is no browser names no origin.
+    """Raise `invalid_request` if a page of another site sent the request.
 
-    A proxy may have put the host that it asks in place of the one that the browser knows.
+    A program that is not a browser sends neither header and is let through. The origin may also be the
+    configured base URL, because a proxy may replace the Host header.
     """
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     own = request.headers.get("host"), host_of(request.app.state.runtime.config.server.base_url)
@@ -62,12 +68,12 @@ def same_origin(request: Request) -> None:
 
 
 def host_of(origin: str) -> str:
-    """Host and port of `https://sign.example.com:8443`, whatever else the text may be."""
+    """Return host and port of an origin such as `https://sign.example.com:8443`, or an empty text."""
     return origin.partition("://")[2]
 
 
 def user_agent(value: bytes | None) -> str | None:
-    """As the browser wrote it, cut, without control characters."""
+    """Return the User-Agent header without control characters, at most 512 bytes of it, or None."""
     if value is None:
         return None
     text = value[:USER_AGENT_LENGTH].decode("utf-8", "replace")

@@ -1,4 +1,7 @@
-"""How often somebody may ask: fixed windows of a minute, aligned to the clock, in memory (contract 7)."""
+"""Rate limits and places for large uploads, both in memory (contract 7).
+
+Requests are counted in fixed windows of one minute, aligned to the clock. A restart forgets all counts.
+"""
 
 import asyncio
 import math
@@ -10,22 +13,22 @@ from esign.core.errors import Problem
 from esign.core.network import networks_of
 from esign.system.clock import Clock
 
-WINDOW = 60
-REMEMBERED = 65_536
+WINDOW = 60  # seconds
+REMEMBERED = 65_536  # callers whose requests are counted at the same time
 
-LARGE = 2**20
+LARGE = 2**20  # bytes from which on a body needs a place
 UPLOADS = 8
 UPLOADS_PER_KEY = 4
 UPLOADS_PER_ORGANISATION = 6
-UPLOADS_SPARE = 4  # beyond all of them, one for each organisation that holds none
-UPLOADS_OF_STRANGERS = 4  # beside the others, one for each network
-PATIENCE = 10.0
+UPLOADS_SPARE = 4  # in addition to UPLOADS, one for each organisation that holds no place
+UPLOADS_OF_STRANGERS = 4  # for uploads without a key, one for each network
+PATIENCE = 10.0  # seconds that an upload waits for a place
 TOO_SLOW = "The body came too slowly while others were waiting to send theirs; send it again."
 
 
 @dataclass(frozen=True, slots=True)
 class Slow:
-    """When an upload is too slow to hold a place that others wait for: seconds, bytes a second."""
+    """When an upload is too slow to keep a place that another upload waits for: seconds, bytes a second."""
 
     after: float = 3.0
     rate: int = 128 * 2**10
@@ -37,7 +40,7 @@ SLOW = Slow()
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where somebody stands in one policy: `reset` in seconds from now, `reset_at` as unix time."""
+    """How much of one policy a caller has used. `reset` is in seconds from now, `reset_at` is Unix time."""
 
     policy: str
     limit: int
@@ -47,18 +50,24 @@ class Standing:
 
     @property
     def remaining(self) -> int:
+        """Return how many requests are left in this window."""
         return max(0, self.limit - self.used)
 
     @property
     def exceeded(self) -> bool:
+        """Return whether the caller has sent more than the limit."""
         return self.used > self.limit
 
 
 class Windows:
-    """Counts per policy and caller; the wall clock is read once, so that a jump of it moves no window."""
+    """The request counts of one minute, by policy and caller.
+
+    The wall clock is read once and the monotonic clock from then on, so a jump of the wall clock moves no
+    window.
+    """
 
     def __init__(self, clock: Clock, limits: Mapping[str, int]) -> None:
-        """A limit of 0 means that the policy is switched off."""
+        """Set the limits. A limit of 0 switches its policy off."""
         self._clock = clock
         self._ahead = clock.now() / 1000 - clock.monotonic()
         self._limits = {policy: limit for policy, limit in limits.items() if limit}
@@ -66,13 +75,13 @@ class Windows:
         self._counts: dict[tuple[str, str], int] = {}
 
     def count(self, policy: str, who: str) -> Standing | None:
-        """One more of this caller; None where the policy is switched off."""
+        """Count one request of a caller. Return its standing, or None if the policy is off."""
         return self._count(policy, who, 1)
 
     def count_address(self, policy: str, address: str) -> Standing | None:
-        """One more of this address: by its network, and of IPv6 ten times as much by the /48 around it.
+        """Count one request of an address. Return the standing that is exceeded, or else that of its network.
 
-        Where either is exceeded, that standing; else the network's.
+        An IPv6 address counts for its network and, with ten times the limit, for the /48 around it.
         """
         standings = [standing for _, standing in self.count_networks(policy, address)]
         return next(
@@ -80,11 +89,15 @@ class Windows:
         )
 
     def count_networks(self, policy: str, address: str) -> list[tuple[str, Standing]]:
-        """One more of this address: where each of the networks around it stands; none where the policy is off."""
+        """Count one request of an address for each network around it.
+
+        Return each network with its standing, or an empty list if the policy is off.
+        """
         counted = [(network, self._count(policy, network, times)) for network, times in networks_of(address)]
         return [(network, standing) for network, standing in counted if standing is not None]
 
     def _count(self, policy: str, who: str, times: int) -> Standing | None:
+        """Count one request against `times` the limit of the policy."""
         limit = self._limits.get(policy)
         if limit is None:
             return None
@@ -95,8 +108,8 @@ class Windows:
             self._window = window
             self._counts.clear()
         caller = (policy, who)
-        # The last to ask stands last. Whoever asked longest ago is forgotten where too many ask: a count that several
-        # share would be one that anybody can use up for the others.
+        # The dict is ordered by the latest request. When it is full, the caller whose last request is the oldest is
+        # forgotten. Counting several callers together instead would let one of them use up the limit of the others.
         used = self._counts[caller] = self._counts.pop(caller, 0) + 1
         if len(self._counts) > REMEMBERED:
             del self._counts[next(iter(self._counts))]
@@ -105,7 +118,7 @@ class Windows:
 
 
 def headers(standings: list[Standing]) -> list[tuple[bytes, bytes]]:
-    """Both families of headers, for the policy with the least left."""
+    """Return the RateLimit headers and the older X-RateLimit headers, for the policy with the least left."""
     if not standings:
         return []
     tightest = min(standings, key=lambda standing: standing.remaining)
@@ -120,6 +133,7 @@ def headers(standings: list[Standing]) -> list[tuple[bytes, bytes]]:
 
 
 def too_many(standing: Standing) -> Problem:
+    """Return the problem for a caller that has exceeded a policy."""
     return Problem(
         "rate_limited",
         f"The limit of {standing.limit} requests in {WINDOW} seconds (policy {standing.policy}) is used up;"
@@ -129,11 +143,11 @@ def too_many(standing: Standing) -> Problem:
 
 
 class Uploads:
-    """Places for large bodies in memory: a few for each key, not many in all (reliability.md 6.5).
+    """The places for large bodies in memory: a few for each key, and not many in all (contract 7).
 
-    All keys of one group, which is an organisation, leave some places to others, and a group that holds none may take
-    one of `spare` places beyond `in_all`. Where nothing is free, an upload that
-    has held its place for a while and comes slowly makes room: its client is told to send it again.
+    All keys of one organisation form a group. A group may hold at most `per_group` places, and a group that
+    holds none may take one of `spare` places beyond `in_all`. If no place is free, an upload that has held its
+    place for a while and is slow is ended: its client is told to send it again.
     """
 
     def __init__(
@@ -156,12 +170,12 @@ class Uploads:
 
     @property
     def held(self) -> int:
-        """How many places are taken."""
+        """Return how many places are taken."""
         return len(self._held)
 
     @asynccontextmanager
     async def place(self, key: str, group: str = "") -> AsyncIterator["Place"]:
-        """A place that may be taken, and is left at the end."""
+        """Provide a place, which `take` occupies, and free it at the end."""
         place = Place(self, key, group)
         try:
             yield place
@@ -169,7 +183,7 @@ class Uploads:
             place.leave()
 
     async def wait_for(self, place: "Place") -> None:
-        """Return when the place is taken; raises `rate_limited` when patience ends."""
+        """Wait until the place is taken. Raise `rate_limited` after `patience` seconds."""
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append((place, turn))
         try:
@@ -185,9 +199,15 @@ class Uploads:
                 self._waiting.remove((place, turn))
 
     def admit(self) -> None:
-        """Give what is free to who waits: first whose group, then whose key holds the fewest, then who came first."""
+        """Give the free places to waiting uploads.
+
+        The upload whose group holds the fewest places comes first, then the one whose key holds the fewest,
+        then the one that has waited longest.
+        """
         while fitting := [entry for entry in self._waiting if self._fits(entry[0])]:
-            entry = min(fitting, key=lambda entry: (self._of_group(entry[0]), self._of_key(entry[0])))
+            entry = min(
+                fitting, key=lambda entry: (self._count_of_group(entry[0]), self._count_of_key(entry[0]))
+            )
             self._waiting.remove(entry)
             self._held.append(entry[0])
             entry[0].taken_at = asyncio.get_running_loop().time()
@@ -200,21 +220,24 @@ class Uploads:
             self.admit()
 
     def _fits(self, place: "Place") -> bool:
-        of_group = self._of_group(place)
+        """Return whether the limits allow this upload a place now."""
+        of_group = self._count_of_group(place)
         return (
             len(self._held) < self._in_all + self._spare * (of_group == 0)
             and of_group < self._per_group
-            and self._of_key(place) < self._per_key
+            and self._count_of_key(place) < self._per_key
         )
 
-    def _of_group(self, place: "Place") -> int:
+    def _count_of_group(self, place: "Place") -> int:
+        """Return how many places the upload's group holds."""
         return sum(other.group == place.group for other in self._held)
 
-    def _of_key(self, place: "Place") -> int:
+    def _count_of_key(self, place: "Place") -> int:
+        """Return how many places the upload's key holds."""
         return sum((other.key, other.group) == (place.key, place.group) for other in self._held)
 
     def _cut_slow(self) -> None:
-        """End the slowest of those that stand in the way of others, where it is too slow to be waited for."""
+        """End the slowest upload that is below the required rate, if an upload of another key waits."""
         now = asyncio.get_running_loop().time()
         slow = [
             place
@@ -243,16 +266,16 @@ class Place:
         self.reading: asyncio.Timeout | None = None
 
     async def take(self) -> None:
-        """Wait for it; raises `rate_limited` when patience ends."""
+        """Wait for the place. Raise `rate_limited` when no place becomes free in time."""
         await self._rooms.wait_for(self)
 
     def note(self, size: int) -> None:
-        """So many more bytes have come since it was taken."""
+        """Count the bytes that have arrived since the place was taken."""
         self.came += size
 
     @asynccontextmanager
     async def cut_if_slow(self) -> AsyncIterator[None]:
-        """Read a body inside; raises `rate_limited` where it comes too slowly while others wait for a place."""
+        """Wrap the reading of a body. Raise `rate_limited` if it is too slow while other uploads wait."""
         limit = asyncio.timeout(None)
         try:
             async with limit:
@@ -267,4 +290,5 @@ class Place:
             raise Problem("rate_limited", TOO_SLOW, retry_after=5) from None
 
     def leave(self) -> None:
+        """Free the place, if it was taken."""
         self._rooms.leave(self)

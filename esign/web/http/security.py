@@ -1,4 +1,4 @@
-"""The headers of every answer: those of the API (reliability.md 6.3) and those of pages (6.4, to the letter)."""
+"""The security headers of every answer: those of the API and those of pages."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,7 +8,7 @@ POLICY = (
     "base-uri 'none'; frame-ancestors {ancestors}; object-src 'none'; require-trusted-types-for 'script'; "
     "trusted-types esign; upgrade-insecure-requests"
 )
-# For a page that is the same for everybody: no nonce, scripts from files alone, nothing to send.
+# For a page that is the same for every reader: it has no nonce, scripts only from files, and no forms.
 READING_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; object-src 'none'; require-trusted-types-for 'script'; "
@@ -39,13 +39,14 @@ API_HEADERS: tuple[tuple[bytes, bytes], ...] = tuple(
     (name.lower().encode(), value.encode())
     for name, value in {**EVERYWHERE, "Content-Security-Policy": PLAIN_POLICY}.items()
 )
-"""No CORS header at all: keys do not belong in browsers."""
+"""There are no CORS headers: API keys do not belong in browsers (contract 3.1)."""
 
 
 def page_headers(nonce: str, ancestors: Sequence[str] = ()) -> dict[str, str]:
-    """Those of a page, which only pages of `ancestors` may frame.
+    """Return the headers of a page that only pages of `ancestors` may frame.
 
-    X-Frame-Options cannot name an origin, so it is left out where there is one: the policy says it all.
+    X-Frame-Options cannot name an origin. It is left out if there are ancestors; the Content-Security-Policy
+    names them.
     """
     policy = POLICY.format(nonce=nonce, ancestors=" ".join(ancestors) or "'none'")
     headers = {**PAGE_HEADERS, "Content-Security-Policy": policy}
@@ -55,6 +56,6 @@ def page_headers(nonce: str, ancestors: Sequence[str] = ()) -> dict[str, str]:
 
 
 def completed(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """`headers` with those of `API_HEADERS` that it does not set itself."""
+    """Return `headers` with those of `API_HEADERS` that are missing in it."""
     names = {name.lower() for name, _ in headers}
     return headers + [header for header in API_HEADERS if header[0] not in names]

@@ -1,4 +1,4 @@
-"""The server: uvicorn over `connection`, in this process, stopped by its caller."""
+"""The HTTP server: uvicorn with the connections of `connection`, in this process. The caller stops it."""
 
 import asyncio
 import errno
@@ -13,11 +13,11 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from esign.web.http.connection import Connection, Connections
-from esign.web.http.connection import Front as Front  # whoever runs a server sets its front
+from esign.web.http.connection import Front as Front  # exported for callers that start a server
 
 
 class Uvicorn(uvicorn.Server):
-    """Leaves signals to its caller, sweeps, and says when it listens."""
+    """A uvicorn server that leaves signals to its caller, sweeps its connections, and signals when it listens."""
 
     server_state: Connections
 
@@ -28,6 +28,7 @@ class Uvicorn(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
+        """Leave the signal handlers of the process as they are."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -41,7 +42,10 @@ class Uvicorn(uvicorn.Server):
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A server that listens; `ended` finishes, by itself or with an error, when it no longer serves."""
+    """A server that listens.
+
+    `ended` finishes when it stops serving, with an error if it failed.
+    """
 
     host: str
     port: int
@@ -50,7 +54,10 @@ class Running:
 
 @asynccontextmanager
 async def running(app: ASGIApp, host: str, port: int, front: Front | None = None) -> AsyncIterator[Running]:
-    """Serve inside; port 0 finds a free one. At the end requests get 10 seconds to finish. Raises OSError."""
+    """Serve the application inside the context. Port 0 selects a free port.
+
+    At the end, open requests get 10 seconds to finish. Raise OSError if the address cannot be bound.
+    """
     front = front or Front()
     config = uvicorn.Config(
         app,
@@ -83,12 +90,13 @@ async def running(app: ASGIApp, host: str, port: int, front: Front | None = None
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A listening socket; raises OSError that names the address."""
+    """Return a listening socket. Raise OSError with a message that names the address."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.create_server(address[:2], family=family)
-        # Inherited by what it accepts: head and body are two writes, and the second must not wait for an answer to the
-        # first. asyncio sets it only where the socket knows that it is TCP, and this one does not say so.
+        # Accepted sockets inherit this option. The head and the body of an answer are two writes, and the second must
+        # not wait for the acknowledgement of the first. asyncio sets it only on a socket whose `proto` is IPPROTO_TCP,
+        # which is 0 here.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
     except socket.gaierror as error:
@@ -100,7 +108,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def until_signal() -> Iterator[asyncio.Event]:
-    """An event that SIGTERM and SIGINT (Ctrl-C) set instead of ending the program at once."""
+    """Provide an event that SIGTERM and SIGINT (Ctrl-C) set, instead of ending the program at once."""
     asked = asyncio.Event()
     loop = asyncio.get_running_loop()
     signals = (signal.SIGTERM, signal.SIGINT)

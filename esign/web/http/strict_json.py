@@ -1,4 +1,4 @@
-"""One strict reader of JSON: what parsers disagree about never gets further (contract 3.1, Bodies)."""
+"""A strict reader of JSON: it refuses what parsers disagree about (contract 3.1, Bodies)."""
 
 import json
 from math import isinf
@@ -11,13 +11,18 @@ VALUES = 1_000_000
 
 
 def load(body: bytes | bytearray) -> Any:
-    """The one JSON value in `body`; a whole number is an int however it is written; raises `invalid_json`."""
+    """Return the JSON value in `body`. Raise `invalid_json` if it is not exactly one strict value.
+
+    A whole number is an int, however it is written.
+    """
     if len(body) > VALUES and sum(map(body.count, (b",", b"[", b"{"))) > VALUES:
         raise Problem("invalid_json", f"The body holds more than {VALUES:,} values.")
     try:
         value = DECODER.decode(body.decode())
         if b"\\ud" in body or b"\\uD" in body:
-            json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate is no character
+            json.dumps(
+                value, ensure_ascii=False
+            ).encode()  # raises for a lone surrogate, which is not a character
     except UnicodeError:
         raise Problem("invalid_json", "The body is not text in UTF-8.") from None
     except RecursionError:
@@ -30,10 +35,12 @@ def load(body: bytes | bytearray) -> Any:
 
 
 def too_deep() -> Problem:
+    """Return the problem for a body that is nested too deeply."""
     return Problem("invalid_json", f"The body is nested more than {DEPTH} levels deep.")
 
 
 def depth_exceeded(value: Any) -> bool:
+    """Return whether lists and objects are nested more than 20 levels deep."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(DEPTH):
         if not level:
@@ -48,6 +55,7 @@ def depth_exceeded(value: Any) -> bool:
 
 
 def unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of an object as a dict. Raise ValueError if a member is given twice."""
     value = dict(members)
     if len(value) != len(members):
         raise ValueError("a member is given twice in one object")
@@ -55,12 +63,14 @@ def unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def whole(digits: str) -> int:
+    """Return a number without a fraction as an int. Raise ValueError if a float could not hold it."""
     if len(digits) > 300:
         real(digits)
     return int(digits)
 
 
 def real(digits: str) -> float | int:
+    """Return a number with a fraction or an exponent, as an int if it is whole. Raise ValueError if it is too large."""
     number = float(digits)
     if isinf(number):
         raise ValueError("a number is too large")
@@ -68,6 +78,7 @@ def real(digits: str) -> float | int:
 
 
 def constant(name: str) -> Any:
+    """Raise ValueError: `NaN` and `Infinity` are not JSON."""
     raise ValueError(f"{name} is no JSON value")
 
 

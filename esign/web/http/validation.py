@@ -1,4 +1,4 @@
-"""From what pydantic found wrong to the details of `invalid_request` (contract 6)."""
+"""Turns the errors of pydantic into the details of `invalid_request` (contract 6)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
@@ -9,10 +9,10 @@ from pydantic_core import ErrorDetails
 from esign.core.errors import Detail, Problem
 
 MOST = 100
-COUNTED = 10_000  # a body made of mistakes must not cost more to describe than to refuse
+COUNTED = 10_000  # beyond this many errors only their number is reported: listing them would cost too much
 RULES = ("required", "type", "format", "length", "range", "enum", "unknown_member", "duplicate", "reference")
 
-# pydantic's error type -> rule, and the sentence where pydantic's own is not plain enough
+# The error types of pydantic, with the rule of contract 6 and a sentence that is plainer than pydantic's own.
 FOUND: dict[str, tuple[str, str]] = {
     "missing": ("required", "This member is required."),
     "extra_forbidden": ("unknown_member", "There is no such member."),
@@ -51,7 +51,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def check(model: type[M], value: object) -> M:
-    """`value` as the model; raises `invalid_request` with every problem found."""
+    """Return `value` as an instance of the model. Raise `invalid_request` with every problem found, at most 100."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -61,7 +61,7 @@ def check(model: type[M], value: object) -> M:
 
 
 def details(error: ValidationError, value: object) -> Iterator[Detail]:
-    """One detail per place: of several alternatives that failed there, the first speaks."""
+    """Yield one detail for each place. Where several alternatives of a union failed, the first error counts."""
     seen = set()
     for found in error.errors(include_url=False):
         rule, message = judge(found)
@@ -72,18 +72,21 @@ def details(error: ValidationError, value: object) -> Iterator[Detail]:
 
 
 def judge(found: ErrorDetails) -> tuple[str, str]:
+    """Return the rule of contract 6 that an error of pydantic stands for, and the sentence to show."""
     if found["type"] in RULES:
         return found["type"], found["msg"]
     rule, message = FOUND.get(found["type"], ("format", found["msg"] + "."))
     if rule == "enum" and found["type"] != "union_tag_invalid" and not isinstance(found["input"], str):
         rule = "type"
-    told = message.format_map(found.get("ctx", {}))
-    return rule, ONE.get(told, told)
+    sentence = message.format_map(found.get("ctx", {}))
+    return rule, ONE.get(sentence, sentence)
 
 
 def pointers(found: ErrorDetails, value: Any) -> Iterator[str]:
-    """RFC 6901, one for each member meant; steps that are no place in the body (the alternatives of a union)
-    are left out."""
+    """Yield a JSON Pointer (RFC 6901) for each member that the error is about.
+
+    Steps that are not places in the body, such as the alternatives of a union, are left out.
+    """
     steps: list[str | int] = []
     places = found["loc"]
     for n, step in enumerate(places):
@@ -106,11 +109,12 @@ def pointers(found: ErrorDetails, value: Any) -> Iterator[str]:
 
 
 def is_leaf(value: Any, after: Sequence[str | int], found: ErrorDetails) -> bool:
-    """Whether the steps `after` are alternatives of this scalar, not members beside it."""
+    """Return whether the steps `after` name alternatives of this scalar, and not members beside it."""
     return found["type"] != "missing" and not any(is_place(value, step) for step in after)
 
 
 def is_place(value: Any, step: str | int) -> bool:
+    """Return whether `value` is an object or a list that holds something at `step`."""
     if isinstance(value, dict):
         return step in value
     return isinstance(value, list) and isinstance(step, int) and step < len(value)

@@ -1,4 +1,4 @@
-"""Who calls: the API key of a request, and what stands in its way (contract 3.1, 8; A20)."""
+"""The API key of a request, and the reasons to refuse it (contract 3.1, 8)."""
 
 import asyncio
 import logging
@@ -24,7 +24,10 @@ FAILURES = "authentication"
 
 
 class Authentication:
-    """Finds the key of a request; guesses are counted by address, a valid key is never held up."""
+    """Finds the API key of a request.
+
+    Failed attempts are counted by address. A valid key is accepted even from an address that is throttled.
+    """
 
     def __init__(self, db: Database, clock: Clock, *, failures: int, plan: str, test_only: bool) -> None:
         self._db = db
@@ -35,7 +38,10 @@ class Authentication:
         self._last_use = LastUse(db)
 
     async def key(self, authorization: list[bytes], address: str) -> ApiKey:
-        """The valid key in the headers of that name; every 401 of contract 6 except the one about scopes."""
+        """Return the valid key in the Authorization headers.
+
+        Raise any 401 of contract 6 except `insufficient_scope`, or `too_many_auth_failures`.
+        """
         text = token(authorization)
         mode = api_key.mode_of(text)
         if mode is None:
@@ -44,22 +50,26 @@ class Authentication:
         key = None if foreign else await accounts.key_by_hash(self._db.points, api_key.digest(text))
         now = self._clock.now()
         if key is None:
-            raise self._counted("invalid_api_key", address)
+            raise self._count_failure("invalid_api_key", address)
         if lapsed := lapse(key, now):
-            raise self._counted(lapsed, address)
+            raise self._count_failure(lapsed, address)
         self._last_use.note(key, address, now)
         if not may_use_api(key.plan or self._plan):
             raise Problem("plan_required")
         return key
 
     async def look_again(self, key: ApiKey) -> ApiKey:
-        """The key as it is by now; raises what `key` raises for one that is no longer valid."""
+        """Return the key as it is stored now. Raise `api_key_revoked` or `api_key_expired` if it has become invalid."""
         found = await accounts.get_key(self._db.points, key.id)
         if lapsed := lapse(found, self._clock.now()):
             raise Problem(lapsed)
         return found
 
-    def _counted(self, code: str, address: str) -> Problem:
+    def _count_failure(self, code: str, address: str) -> Problem:
+        """Count a failed attempt of the address.
+
+        Return the problem with this code, or `too_many_auth_failures` when the limit is exceeded.
+        """
         standing = self._failures.count_address(FAILURES, address)
         if standing is not None and standing.exceeded:
             return Problem("too_many_auth_failures", retry_after=standing.reset)
@@ -71,7 +81,7 @@ class Authentication:
 
 
 def token(authorization: list[bytes]) -> str:
-    """What follows `Bearer` in the one header of a request."""
+    """Return the text after `Bearer` in the only Authorization header. Raise `missing_api_key` if there is none."""
     bearer = BEARER.fullmatch(authorization[0]) if len(authorization) == 1 else None
     if bearer is None:
         raise Problem("missing_api_key")
@@ -79,7 +89,7 @@ def token(authorization: list[bytes]) -> str:
 
 
 def lapse(key: ApiKey, now: Instant) -> str | None:
-    """Why a known key is no longer valid."""
+    """Return the error code if the key is revoked or expired, or None while it is valid."""
     if key.revoked_at is not None:
         return "api_key_revoked"
     if key.expires_at is not None and key.expires_at <= now:
@@ -88,7 +98,7 @@ def lapse(key: ApiKey, now: Instant) -> str | None:
 
 
 def require(key: ApiKey, scope: Scope) -> None:
-    """Raise `insufficient_scope` unless the key has `scope` today, naming it in the message and for machines."""
+    """Raise `insufficient_scope` unless the key has `scope` today; message and header name the scope."""
     if (sentence := explain_refusal(key, scope)) is not None:
         raise Problem(
             "insufficient_scope",
@@ -98,13 +108,13 @@ def require(key: ApiKey, scope: Scope) -> None:
 
 
 def require_act(key: ApiKey, act: Act) -> None:
-    """Raise `insufficient_scope` where the maker of the key may not do `act` today."""
+    """Raise `insufficient_scope` if the maker of the key may not do `act` today."""
     if (sentence := explain_act(key, act, "this")) is not None:
         raise Problem("insufficient_scope", sentence)
 
 
 class LastUse:
-    """Writes when and from where a key was used, once a minute, without any request waiting for it."""
+    """Writes when and from where a key was last used, at most once a minute, and no request waits for it."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -112,6 +122,7 @@ class LastUse:
         self._writing: set[asyncio.Task[None]] = set()
 
     def note(self, key: ApiKey, address: str, now: Instant) -> None:
+        """Start writing the use of a key, unless one was noted less than a minute ago."""
         last = self._noted.get(key.id, key.last_used_at)
         if last is not None and abs(now - last) < MINUTE:
             return
@@ -121,6 +132,8 @@ class LastUse:
         task.add_done_callback(self._writing.discard)
 
     async def _write(self, key_id: str, address: str, now: Instant) -> None:
+        """Write one use. A failure is logged only, because the request does not depend on it."""
+
         async def write(tx: Transaction) -> None:
             await accounts.touch_key(tx, key_id, now, address)
 
@@ -130,5 +143,6 @@ class LastUse:
             log.warning("the last use of key %s was not noted: %s", key_id, problem)
 
     async def settle(self) -> None:
+        """Wait until every noted use is written."""
         while self._writing:
             await asyncio.wait(self._writing)

@@ -1,4 +1,4 @@
-"""A part of the API that will go: what its answers and the description say until it does (contract 9)."""
+"""The deprecation of an endpoint: its headers, its note in the description, and its end (contract 9)."""
 
 from dataclasses import dataclass
 from email.utils import format_datetime
@@ -6,12 +6,15 @@ from email.utils import format_datetime
 from esign.core.instant import DAY, SECOND, Instant, rfc3339, to_datetime
 from esign.web.http.answer import pairs
 
-NOTICE = 180 * DAY  # six months at the least
+NOTICE = 180 * DAY  # at least six months (contract 9)
 
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """`link` leads to what programs should do instead; from `sunset` on there is nothing at the address any more."""
+    """A deprecation notice.
+
+    `link` leads to the documentation of the replacement. From `sunset` on the endpoint no longer exists.
+    """
 
     since: Instant
     link: str
@@ -23,10 +26,11 @@ class Deprecation:
             raise ValueError("what is deprecated stays for six months or more")
 
     def is_over(self, now: Instant) -> bool:
+        """Return whether the endpoint no longer exists at `now`."""
         return self.sunset is not None and now >= self.sunset
 
     def headers(self) -> tuple[tuple[bytes, bytes], ...]:
-        """`Deprecation` (RFC 9745), `Sunset` (RFC 8594), and where to read on."""
+        """Return the headers `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link`."""
         said = [("Deprecation", f"@{self.since // SECOND}"), ("Link", f'<{self.link}>; rel="deprecation"')]
         if self.sunset is not None:
             said.append(("Sunset", format_datetime(to_datetime(self.sunset), usegmt=True)))
@@ -35,6 +39,6 @@ class Deprecation:
         return pairs(said)
 
     def words(self) -> str:
-        """For the description."""
+        """Return the sentence for the description of the endpoint."""
         end = "" if self.sunset is None else f", gone from {rfc3339(self.sunset)[:10]} on"
         return f"Deprecated since {rfc3339(self.since)[:10]}{end}: see {self.link}."

@@ -1,7 +1,8 @@
-"""One row of the table of endpoints, and what its handler is given.
+"""A row of the table of endpoints, and the call that its handler receives.
 
-A handler is `async def create(call: Call, body: CreateDocument, query: …) -> core object`; it names `body`
-and `query` only where there is one. Their annotations are the schemas: what validates is what is described.
+A handler is `async def create(call: Call, body: CreateDocument, query: …) -> core object`. It names `body` and
+`query` only if it takes them. Their annotations are the schemas: the same models validate requests and make the
+description.
 """
 
 import inspect
@@ -34,16 +35,15 @@ ARTICLES = frozenset(("a", "an", "the", "this"))
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Everything that is special about one endpoint; the pipeline and the description read nothing else.
+    """Everything that distinguishes one endpoint; the pipeline and the description read nothing else.
 
-    `scope` None: any valid key whose maker may do `act` today; `act` None: every valid key, also a suspended one;
-    `policy` names a narrower rate policy; `errors` lists the codes besides those that every endpoint has;
-    `location` is a template filled in from the answer: `/api/v1/documents/{id}`, and from the request's own path:
-    `{path[id]}`;
-    `test_only`: to a live key it does not exist;
-    `deprecation`: it will go;
-    `media` names what a handler may answer besides JSON, by returning a Response of its own; `called` is its name
-    for programs where the summary makes none.
+    `scope` is the scope that the key needs. None admits any valid key whose maker may do `act` today; if `act`
+    is None too, every valid key, also that of a suspended member. `policy` names an additional rate policy.
+    `errors` lists the codes besides those that every endpoint has. `location` is a template for the Location
+    header, filled in from the answer (`/api/v1/documents/{id}`) and from the path of the request
+    (`{path[id]}`). A live key does not see an endpoint that is `test_only`. `deprecation` announces its end.
+    `media` names what the handler may return besides JSON, as a Response of its own. `called` is the operation
+    id if the summary does not make a good one.
     """
 
     method: Method
@@ -69,7 +69,7 @@ class Endpoint:
 
     @property
     def name(self) -> str:
-        """What a program calls it: `called`, or the words of the summary without articles."""
+        """Return the operation id: `called`, or the words of the summary without articles, in camelCase."""
         words = [word for word in self.summary.split() if word not in ARTICLES]
         joined = "".join(word[0].upper() + word[1:].lower() for word in words)
         return self.called or joined[:1].lower() + joined[1:] or self.handler.__name__
@@ -77,7 +77,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Route:
-    """An endpoint with what its annotations say, read once."""
+    """An endpoint with the models of its annotations, which are read once."""
 
     endpoint: Endpoint
     body: type[BaseModel] | None = field(init=False)
@@ -91,12 +91,12 @@ class Route:
 
     @cached_property
     def reply(self) -> type[BaseModel] | None:
-        """The model of a successful answer."""
+        """Return the model of a successful answer, or None if the handler makes its own response."""
         present = self.endpoint.present
         return None if present is None else get_type_hints(present)["return"]
 
     def answer(self, result: Any, path: Mapping[str, str]) -> Answer:
-        """The result of the handler as it is sent, and kept."""
+        """Return the answer for the result of the handler. The answer that is stored for a replay is the same."""
         present = self.endpoint.present
         if present is None:
             raise TypeError(f"{self.endpoint.path} has no way to present what its handler returned")
@@ -105,7 +105,7 @@ class Route:
         return self.dressed(answer, vars(model), path)
 
     def dressed(self, answer: Answer, members: Mapping[str, Any], path: Mapping[str, str]) -> Answer:
-        """With the headers that follow from what it says."""
+        """Add the Location and ETag headers that follow from the members of the answer, and return the answer."""
         headers = []
         if self.endpoint.location is not None:
             headers.append(("Location", self.endpoint.location.format_map({**members, "path": path})))
@@ -129,7 +129,7 @@ class Call:
         asgi: AsgiScope,
         replays: Replays,
     ) -> None:
-        """`path` holds the parameters in the path by name."""
+        """Take the parts of the request. `path` holds the parameters in the path by name."""
         self.runtime = runtime
         self.path = path
         self.if_match: int | None = None
@@ -142,6 +142,7 @@ class Call:
 
     @property
     def key(self) -> ApiKey:
+        """Return the API key. Raise TypeError on a public endpoint, which has none."""
         if self._key is None:
             raise TypeError("a public endpoint has no key")
         return self._key
@@ -152,15 +153,17 @@ class Call:
 
     @property
     def actor(self) -> Actor:
+        """Return the API key as the actor of the audit trail."""
         return Actor("api_key", self.key.id, self.key.name)
 
     @property
     def caller(self) -> Caller:
-        """Who asks, and from where, as the administrative audit log names them."""
+        """Return the actor and the origin, as the administrative audit log names them."""
         return Caller(self.actor, self.origin)
 
     @property
     def origin(self) -> Origin:
+        """Return the client's address and user agent, as the guard stored them."""
         found: Origin = self._asgi["esign.origin"]
         return found
 
@@ -170,15 +173,18 @@ class Call:
 
     @property
     def request(self) -> Request:
-        """For headers such as Accept; the body is read already."""
+        """Return the request, to read headers such as Accept. Its body has already been read."""
         return Request(self._asgi)
 
     def require(self, scope: Scope) -> None:
-        """A scope that only this use of the endpoint needs; raises `insufficient_scope`."""
+        """Raise `insufficient_scope` unless the key has a scope that only this use of the endpoint needs."""
         auth.require(self.key, scope)
 
     async def keep(self, tx: Transaction, result: Any) -> None:
-        """Called in the transaction of the effect: the answer is made there, once, and stored beside it."""
+        """Make the answer and store it for a replay, in the transaction of the effect.
+
+        The action calls this once, so that the answer exists exactly when the effect does.
+        """
         self.kept = self._route.answer(result, self.path)
         if self.ticket is not None:
             named = (self.path.get("id"), orjson.loads(self.kept.body).get("id"))

@@ -1,7 +1,7 @@
-"""A request that may be sent again: one effect per key, and the first answer ever after (reliability.md 3.5).
+"""Requests that may be repeated: one effect for each Idempotency-Key, and the first answer again afterwards.
 
-The answer is stored in the transaction of its effect, so it exists exactly when the effect does; what still
-runs is known in memory alone, so after a crash a retry need not wait.
+The answer is stored in the transaction of its effect, so it exists exactly when the effect does. Requests that
+are still running are known only in memory, so a retry after a crash does not have to wait.
 """
 
 import hashlib
@@ -24,8 +24,8 @@ from esign.web.http.answer import Answer
 
 VISIBLE = re.compile(rb"[\x21-\x7e]{1,255}")
 QUOTED = re.compile(rb'"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
-LONG = 65_536
-SAFE = 2**53
+LONG = 65_536  # characters from which on a text counts by its hash
+SAFE = 2**53  # from here on a double does not hold every whole number
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,15 @@ class Ticket:
 
     @property
     def bound(self) -> bytes:
+        """Return the associated data that binds a stored answer to its two keys."""
         return idempotency.bound(self.key_id, self.key)
 
 
 def read(headers: list[bytes]) -> str | None:
-    """The key of a request, unquoted where it is a string of RFC 8941; raises `invalid_idempotency_key`."""
+    """Return the Idempotency-Key, or None without one. Raise `invalid_idempotency_key`.
+
+    A value in quotes is read as a string of RFC 8941.
+    """
     if not headers:
         return None
     key = headers[0]
@@ -55,12 +59,12 @@ def read(headers: list[bytes]) -> str | None:
 
 
 def fingerprint(method: str, path: str, value: Any) -> bytes:
-    """SHA-256 of method, path and canonical body (RFC 8785)."""
+    """Return the SHA-256 of method, path and canonical body (RFC 8785)."""
     return hashlib.sha256(f"{method} {path}\n".encode() + rfc8785.dumps(canonical(value))).digest()
 
 
 def canonical(value: Any) -> Any:
-    """The same value in numbers that JSON shares with everybody; a long text, such as a file, by its hash."""
+    """Return the value with large numbers as floats, which RFC 8785 requires, and long texts replaced by their hash."""
     if isinstance(value, str) and len(value) > LONG:
         return {"sha256": hashlib.sha256(value.encode()).hexdigest()}
     if isinstance(value, int) and abs(value) >= SAFE:
@@ -73,7 +77,7 @@ def canonical(value: Any) -> Any:
 
 
 class Replays:
-    """What runs under a key now, and what ran under it before."""
+    """The requests that run under an Idempotency-Key now, and the stored answers of earlier ones."""
 
     def __init__(self, db: Database, vault: Vault, clock: Clock, hours: int) -> None:
         self._db = db
@@ -84,7 +88,11 @@ class Replays:
 
     @contextmanager
     def claim(self, ticket: Ticket) -> Iterator[None]:
-        """Be the only request under this key; raises the two 409s of idempotency."""
+        """Make this the only running request under its key.
+
+        Raise `idempotency_in_progress` if the same request is running, or `idempotency_key_reused` if another
+        one is.
+        """
         place = (ticket.key_id, ticket.key)
         if place in self._running:
             if self._running[place] != ticket.fingerprint:
@@ -97,23 +105,26 @@ class Replays:
             del self._running[place]
 
     async def find(self, ticket: Ticket) -> Answer | None:
-        """The first answer under this key, byte for byte; raises `idempotency_key_reused`."""
+        """Return the first answer under this key, byte for byte, or None. Raise `idempotency_key_reused`."""
         stored = await idempotency.find(self._db, ticket.key_id, ticket.key)
         if stored is None or stored.created_at < self._expired_before(self._clock.now()):
             return None
-        if not hmac.compare_digest(stored.fingerprint, self._kept(ticket)):
+        if not hmac.compare_digest(stored.fingerprint, self._mac_fingerprint(ticket)):
             raise Problem("idempotency_key_reused")
         return Answer(stored.status, self._vault.decrypt(idempotency.PURPOSE, stored.body, ticket.bound))
 
     async def add(self, tx: Transaction, ticket: Ticket, answer: Answer, about: str | None = None) -> None:
-        """Keep an answer beside its effect; raises store.idempotency.Taken, which undoes both."""
+        """Store an answer in the transaction of its effect.
+
+        Raise `store.queue.idempotency.Taken` if the key has an answer already, which undoes both.
+        """
         now = self._clock.now()
         body = self._vault.encrypt(idempotency.PURPOSE, answer.body, ticket.bound)
         await idempotency.add(
             tx,
             ticket.key_id,
             ticket.key,
-            self._kept(ticket),
+            self._mac_fingerprint(ticket),
             answer.status,
             body,
             now,
@@ -121,9 +132,13 @@ class Replays:
             about,
         )
 
-    def _kept(self, ticket: Ticket) -> bytes:
-        """A mac of the fingerprint: of a short body, such as an access code, a plain hash could be guessed."""
+    def _mac_fingerprint(self, ticket: Ticket) -> bytes:
+        """Return a MAC of the fingerprint, which is what the database stores.
+
+        A plain hash of a short body, such as an access code, could be found by trying all values.
+        """
         return self._vault.mac("fingerprint", ticket.fingerprint)
 
     def _expired_before(self, now: Instant) -> Instant:
+        """Return the time before which stored answers have expired."""
         return now - self._memory

@@ -1,7 +1,7 @@
-"""Every request below /api/v1, in the contract's order of checks (3.1), on its way to a handler.
+"""The way of every request below /api/v1 to its handler, in the order of checks of contract 3.1.
 
-One ASGI callable and no middleware: key 401, plan 401, rate 429, route 404, scope 401, narrower rate 429,
-body and schema 400, replay or 409, handler.
+One ASGI callable without middleware: key 401, plan 401, rate 429, route 404, scope 401, narrower rate 429, body
+and schema 400, replay or 409, handler.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ from esign.web.rest.endpoint import Call, Endpoint, Route
 from esign.web.rest.idempotency import Replays, Ticket
 from esign.web.rest.routes import Routes, parameters
 
-PLAIN = 2**20
+PLAIN = 2**20  # bytes of a body without a file
 REPLAYED = (b"idempotent-replayed", b"true")
 REVISION = re.compile(r'"(0|[1-9][0-9]{0,14})"')
-AGAIN = 3
+AGAIN = 3  # look-ups of a stored answer before the request is refused
 
 
 class Api:
-    """The application behind /api/v1; expects the scope that `Guard` prepares."""
+    """The application that answers /api/v1. It expects the scope that `Guard` prepares."""
 
     def __init__(
         self, runtime: Runtime, endpoints: Sequence[Endpoint], uploads: Uploads | None = None
@@ -93,12 +93,13 @@ class Api:
             await answer.send(send, rates)
 
     async def settle(self) -> None:
-        """Wait for every effect that has begun, also where the client has gone; before the store closes."""
+        """Wait for every effect that has begun, even if its client has gone. Call this before the store closes."""
         while self._effects:
             await asyncio.wait(self._effects)
         await self._keys.settle()
 
     async def _answer(self, scope: Scope, incoming: Incoming, standings: list[Standing]) -> Answer | Response:
+        """Return the answer to a request. Raise the problem of the first check that fails."""
         path = scope["raw_path"].decode("ascii")
         node, values = self._routes.find(path)
         key = None
@@ -133,6 +134,7 @@ class Api:
         return await self._change(call, route, incoming, scope)
 
     def _count(self, policy: str, key: ApiKey, standings: list[Standing]) -> None:
+        """Count the request against a policy of the key. Raise `rate_limited` when the limit is exceeded."""
         standing = self._windows.count(policy, key.id)
         if standing is not None:
             standings.append(standing)
@@ -140,11 +142,14 @@ class Api:
                 raise ratelimit.too_many(standing)
 
     async def _change(self, call: Call, route: Route, incoming: Incoming, scope: Scope) -> Answer | Response:
-        """A request that may carry a body and have an effect, which no disconnect interrupts."""
+        """Answer a request that may have a body and an effect.
+
+        The effect runs in a task of its own, so a client that disconnects does not interrupt it.
+        """
         endpoint = route.endpoint
         async with self._uploads.place(call.key.id, call.key.organisation_id) as place:
             raw = await received(route, incoming, self._most[endpoint.body_limit], place)
-            if incoming.present:  # a body takes minutes to come; what ended meanwhile counts
+            if incoming.present:  # a body may take minutes; the key may have been revoked meanwhile
                 call.key = await self._keys.look_again(call.key)
                 require_rights(endpoint, call.key)
             value, body = await apart(raw, parse, route, raw)
@@ -156,13 +161,17 @@ class Api:
                 print_ = await apart(raw, idempotency.fingerprint, endpoint.method, path, value)
                 call.ticket = Ticket(call.key.id, name, print_)
             del raw, value, body
-            effect = asyncio.create_task(self._once(call, route, given))
+            effect = asyncio.create_task(self._run_once(call, route, given))
             self._effects.add(effect)
             effect.add_done_callback(self._effects.discard)
             return await asyncio.shield(effect)
 
-    async def _once(self, call: Call, route: Route, given: dict[str, Any]) -> Answer | Response:
-        """The handler's answer, or the one that this Idempotency-Key has already."""
+    async def _run_once(self, call: Call, route: Route, given: dict[str, Any]) -> Answer | Response:
+        """Return the stored answer of this Idempotency-Key, or run the handler.
+
+        If the key was answered between the look-up and the effect, the effect is rolled back and the look-up is
+        repeated.
+        """
         if call.ticket is None:
             return await self._run(call, route, given)
         with self._replays.claim(call.ticket):
@@ -177,6 +186,10 @@ class Api:
         raise Problem("idempotency_in_progress", retry_after=1)
 
     async def _run(self, call: Call, route: Route, given: dict[str, Any]) -> Answer | Response:
+        """Call the handler and return its answer.
+
+        Raise TypeError if an idempotent endpoint stored no answer in the transaction of its effect.
+        """
         result = await route.endpoint.handler(call, **given)
         if isinstance(result, Response):
             return result
@@ -186,7 +199,7 @@ class Api:
 
 
 def require_rights(endpoint: Endpoint, key: ApiKey) -> None:
-    """Raise `insufficient_scope` unless the key has the scope of the endpoint, and its maker the right, today."""
+    """Raise `insufficient_scope` unless the key has the scope of the endpoint and its maker has the right today."""
     if endpoint.scope is not None:
         auth.require(key, endpoint.scope)
     if endpoint.act is not None:
@@ -194,7 +207,11 @@ def require_rights(endpoint: Endpoint, key: ApiKey) -> None:
 
 
 async def received(route: Route, incoming: Incoming, limit: int, place: Place) -> bytearray:
-    """The bytes of the body; where none is taken it may be empty or `{}`, whatever it calls itself."""
+    """Return the body as JSON text.
+
+    An endpoint without members accepts an empty body and `{}`, whatever its media type. Otherwise raise
+    `unsupported_media_type` unless the body is JSON.
+    """
     nothing = bytearray(b"{}")
     if not incoming.present:
         return nothing
@@ -209,12 +226,13 @@ async def received(route: Route, incoming: Incoming, limit: int, place: Place) -
 
 
 def parse(route: Route, raw: bytearray) -> tuple[Any, BaseModel]:
+    """Return the JSON value of a body, and the same value as the model of the route."""
     value = strict_json.load(raw)
     return value, check(route.body or Nothing, value)
 
 
 def arguments(route: Route, scope: Scope, body: BaseModel) -> dict[str, Any]:
-    """What the handler names besides the call."""
+    """Return the arguments of the handler besides the call: `query` and `body`, if it takes them."""
     given: dict[str, Any] = {}
     parameters = query(route.query, scope["query_string"])
     if route.query is not None:
@@ -225,12 +243,15 @@ def arguments(route: Route, scope: Scope, body: BaseModel) -> dict[str, Any]:
 
 
 def every(scope: Scope, name: bytes) -> list[bytes]:
-    """All headers of one name."""
+    """Return the values of all headers with this name, which is in lower case."""
     return [value for found, value in scope["headers"] if found == name]
 
 
 def revision(headers: list[bytes]) -> int | None:
-    """What `If-Match` asks for; `*` asks for nothing."""
+    """Return the revision that `If-Match` names, or None without the header or with `*`.
+
+    Raise `invalid_request` for anything else.
+    """
     values = [header.strip() for header in headers]
     if not values or values == [b"*"]:
         return None
@@ -241,11 +262,11 @@ def revision(headers: list[bytes]) -> int | None:
 
 
 def dressing(send: Send, more: list[tuple[bytes, bytes]]) -> Send:
-    """Puts the headers of the API on a response that a handler made itself."""
+    """Return `send` with the headers of the API, and `more`, added to a response that the handler made itself."""
 
-    async def dressed(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = security.completed(list(message["headers"])) + more
         await send(message)
 
-    return dressed
+    return send_with_headers

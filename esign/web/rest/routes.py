@@ -1,4 +1,4 @@
-"""From a path to its endpoints: a tree of segments, matched as written, without aliases."""
+"""Finds the endpoint of a path in a tree of its segments. Paths match exactly as written; there are no aliases."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from esign.web.rest.endpoint import Endpoint, Route
 
 @dataclass(slots=True)
 class Node:
-    """A place in the tree; `routes` by method."""
+    """A segment of a path in the tree. `any` is the child that stands for a parameter; `routes` are by method."""
 
     children: dict[str, "Node"] = field(default_factory=dict)
     any: "Node | None" = None
@@ -17,11 +17,12 @@ class Node:
 
     @property
     def public(self) -> bool:
+        """Return whether a route of this path needs no key."""
         return any(route.endpoint.public for route in self.routes.values())
 
     @property
     def allow(self) -> str:
-        """Every method that this path knows."""
+        """Return the methods of this path as the `Allow` header lists them."""
         return ", ".join(sorted(self.routes.keys() | ({"HEAD"} if "GET" in self.routes else set())))
 
 
@@ -43,7 +44,7 @@ class Routes:
             node.routes[endpoint.method] = Route(endpoint)
 
     def find(self, path: str) -> tuple[Node | None, list[str]]:
-        """The place of a path as it came over the wire, and what stands for its parameters."""
+        """Return the node of a raw path and the decoded values of its parameters, or None and no values."""
         node, values = self._root, []
         for segment in path.split("/"):
             if (child := node.children.get(segment)) is not None:
@@ -57,5 +58,5 @@ class Routes:
 
 
 def parameters(template: str) -> list[str]:
-    """The names in `/documents/{id}/files/{variant}`, in order."""
+    """Return the names of the parameters in a path such as `/documents/{id}/files/{variant}`, in order."""
     return [segment[1:-1] for segment in template.split("/") if segment.startswith("{")]

@@ -1,7 +1,7 @@
-"""What requests and answers are made of: bases of all models, and the types of text, number and time.
+"""The bases of all models of requests and answers, and the types of text, number and time in them.
 
-A request is plain JSON values, never converted: a string is no number and no boolean (`exact`). An answer is
-built by name and written in camelCase.
+Values of a request are never converted: a string is not a number and not a boolean. An answer is built by the
+names of its attributes and written in camelCase.
 """
 
 import re
@@ -29,19 +29,25 @@ from esign.core.instant import Instant
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
-# The same in the words of JSON Schema, whose escapes are those of ECMAScript.
+# The same as patterns of JSON Schema, which uses the escapes of ECMAScript.
 LINE = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$"
 LINES = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029]*$"
 UNKNOWN_MEMBERS = 100
 
 
 def refusal(rule: LiteralString, message: str, at: str | tuple[str, ...] = "") -> PydanticCustomError:
-    """What a validator raises: a rule of contract 6, what is wrong, and the member or members meant, if any."""
+    """Return the error that a validator raises.
+
+    `rule` is a rule of contract 6, `message` says what is wrong, and `at` names the member or members, if any.
+    """
     return PydanticCustomError(rule, "{message}", {"message": message, "at": at})
 
 
 def exact(schema: CoreSchema) -> CoreSchema:
-    """The same schema with numbers and booleans strict; text, lists and objects are strict enough already."""
+    """Return the schema with numbers and booleans strict.
+
+    It changes the schema in place. Texts, lists and objects are strict enough already.
+    """
     if isinstance(schema, dict):
         if schema.get("type") in ("int", "float", "bool"):
             schema["strict"] = True
@@ -68,6 +74,7 @@ class Schema(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _leave_out_nulls(cls, given: object) -> object:
+        """Return the object without optional members that are `null`. Raise if it has far too many members."""
         if not isinstance(given, dict):
             return given
         if len(given) > len(cls.model_fields) + UNKNOWN_MEMBERS:
@@ -100,7 +107,7 @@ class Reply(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of text, trimmed, counted in code points: `Annotated[str, Line(1, 200)]`."""
+    """One line of text, trimmed, with its length in code points: `Annotated[str, Line(1, 200)]`."""
 
     least: int = 0
     most: int | None = None
@@ -116,6 +123,7 @@ class Line:
         return {**handler(schema), "pattern": LINES if self.refused is CONTROL_BUT_LINES else LINE}
 
     def check(self, given: object) -> object:
+        """Refuse a text with characters that are not allowed. Return the value unchanged."""
         if isinstance(given, str) and self.refused.search(given):
             raise refusal("format", "Control characters and line separators are not allowed here.")
         return given
@@ -123,7 +131,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Text of a pattern, which people read as a sentence: `Annotated[str, Form(r"^[a-z]{4}$", "Four letters.")]`."""
+    """Text of a pattern, with a sentence for people: `Annotated[str, Form(r"^[a-z]{4}$", "Four letters.")]`."""
 
     pattern: str
     sentence: str
@@ -135,13 +143,14 @@ class Form:
         return {**handler(schema), "pattern": self.pattern}
 
     def check(self, given: object) -> object:
+        """Refuse a text that does not match the pattern. Return the value unchanged."""
         if isinstance(given, str) and not re.fullmatch(self.pattern, given):
             raise refusal("format", self.sentence)
         return given
 
 
 def Multiline(most: int, least: int = 0) -> Line:
-    """Text that may have line breaks and tabs: `Annotated[str, Multiline(5000)]`."""
+    """Return the type of a text that may have line breaks and tabs: `Annotated[str, Multiline(5000)]`."""
     return Line(least, most, CONTROL_BUT_LINES)
 
 
@@ -150,7 +159,7 @@ LABEL = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)")
 
 
 def email(text: str) -> str:
-    """One address of RFC 5321 or 6531: atoms before the @, behind it a name with a dot that DNS can hold."""
+    """Return the address if it is one of RFC 5321 or 6531: atoms before the @, and a domain with a dot behind it."""
     wrong = refusal("format", "An email address such as ana@example.com.")
     local, _, domain = text.rpartition("@")
     if len(local.encode()) > 64 or not all(ATOM.fullmatch(part) for part in local.split(".")):
@@ -168,7 +177,7 @@ def email(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Then:
-    """A further rule on a text that `first` has accepted, with what OpenAPI calls it."""
+    """A further rule on a text that `first` has accepted, with its name in OpenAPI."""
 
     first: Line
     rule: Callable[[str], Any]
@@ -186,7 +195,7 @@ RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d
 
 
 def timestamp(text: str) -> Instant:
-    """The instant that an RFC 3339 time names."""
+    """Return the instant of an RFC 3339 time."""
     try:
         if RFC3339.fullmatch(text):
             return instant.parse(text.upper())
@@ -199,7 +208,7 @@ WHOLE = re.compile("0|[1-9][0-9]{0,8}")
 
 
 def digits(text: object) -> object:
-    """A whole number as a query writes it: digits, nothing else, and no zero before another digit."""
+    """Return a whole number of a query: only digits, and no leading zero."""
     if isinstance(text, str) and WHOLE.fullmatch(text):
         return int(text)
     raise refusal("type", "A whole number.")

@@ -1,12 +1,14 @@
-"""What a recipient sees behind a signing link, and what the page's script asks for.
+"""The pages behind a signing link, and the requests of their scripts.
 
-Decisions: the link itself answers 200 always and changes nothing, whoever opens it; only the script's POSTs
-act, and only one of them has a code sent. Routes are made over ports (`routes.Port`, `routes.Proving`) with the
-functions of the modules `signing` and `proving` of `actions.signing`, so tests give one of their own. What a
-page shows is worked out here in plain values (`page`, `states`, `steps`, `codes`) and only written down by the
-templates; every sentence comes from `words/<language>.json`. The script is native modules, in `web/static`,
-without a build step; they read their sentences from the page. The session of a browser that has shown a code is
-a cookie (`cookies`).
+Opening a link always answers 200 and changes nothing. Only the POSTs of the script have effects, and only one
+of them sends a code.
+
+Routes depend on protocols instead of on `actions.signing`, so tests can pass functions of their own. The values
+of a page are computed here (`page`, `states`, `steps`, `codes`); the templates only write them. Every
+sentence comes from `words/<language>.json`.
+
+The scripts are native modules in `web/static`, without a build step. They read their sentences from the page. A
+browser that has entered a code keeps its session in a cookie (`cookies`).
 """
 
 from esign.web.signing.routes import routes

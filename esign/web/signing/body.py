@@ -1,4 +1,4 @@
-"""What the page's script sends: JSON, from the page itself, of a bounded size, in a known shape."""
+"""The JSON that the page's script sends: only from the page itself, of a limited size, with known members."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,11 @@ LONGEST_CODE = 200
 
 
 async def read(request: Request, *members: str) -> Mapping[str, Any]:
-    """The object in the body, which may hold these members; an empty body is an empty object."""
+    """Return the object in the body, which may have only these members. An empty body is an empty object.
+
+    Raise `invalid_request` if another site sent it or it has another form, `unsupported_media_type`, or
+    `request_too_large`.
+    """
     same_origin(request)
     raw = await content(request)
     given = await apart(raw, strict_json.load, raw or b"{}")
@@ -31,15 +35,17 @@ async def read(request: Request, *members: str) -> Mapping[str, Any]:
 
 
 async def content(request: Request) -> bytearray:
+    """Return the raw body. Raise `unsupported_media_type` or `request_too_large`."""
     incoming = Incoming(request.scope, request.receive)
     incoming.require_json()
     return await incoming.read(LIMIT)
 
 
 def answers(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-    """Field id to JSON value, and the hash of the words agreed to.
+    """Return the value of each field by its id, and the hash of the consent text that the recipient agreed to.
 
-    A picture that stands in several fields is sent once; the others give the id of its field instead.
+    The script sends a picture that stands in several fields only once. The other fields give the id of the
+    field that holds it.
     """
     values, consent = given.get("answers", {}), given.get("consent")
     if not isinstance(values, dict):
@@ -50,6 +56,7 @@ def answers(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
 
 
 def shared(value: Any, values: Mapping[str, Any]) -> Any:
+    """Return the value, or the picture of the field that it refers to."""
     if not isinstance(value, dict) or not isinstance(value.get("picture"), str):
         return value
     other = values.get(value["picture"])
@@ -57,7 +64,7 @@ def shared(value: Any, values: Mapping[str, Any]) -> Any:
 
 
 def draft(given: Mapping[str, Any]) -> tuple[int, dict[str, Given]]:
-    """The revision that the page has seen, and by field id what was entered since."""
+    """Return the revision that the page has seen, and by field id what the recipient has entered since."""
     since, values = given.get("since", 0), given.get("values", {})
     if not is_count(since):
         raise refused("/since", "A whole number is expected.", "type")
@@ -71,11 +78,12 @@ def draft(given: Mapping[str, Any]) -> tuple[int, dict[str, Given]]:
 
 
 def is_count(given: Any) -> bool:
+    """Return whether the value is a whole number that JavaScript holds exactly, and not negative."""
     return type(given) is int and 0 <= given < 2**53
 
 
 def spread(values: Mapping[str, Given]) -> dict[str, Any]:
-    """As `draft` takes them: a picture that stands in several fields is written once."""
+    """Return the values as the script sends them: a picture that stands in several fields is written once."""
     first: dict[str, str] = {}
     out: dict[str, Any] = {}
     for key, new in values.items():
@@ -88,6 +96,7 @@ def spread(values: Mapping[str, Given]) -> dict[str, Any]:
 
 
 def reason(given: Mapping[str, Any]) -> str | None:
+    """Return the reason for declining, or None. Raise `invalid_request` if it is not text or too long."""
     text = given.get("reason")
     if text is None:
         return None
@@ -99,6 +108,7 @@ def reason(given: Mapping[str, Any]) -> str | None:
 
 
 def code(given: Mapping[str, Any]) -> str:
+    """Return the code that the recipient entered. Raise `invalid_request` if it is missing or too long."""
     text = given.get("code")
     if not isinstance(text, str) or not text.strip() or len(text) > LONGEST_CODE:
         raise refused("/code", "Please enter your code.", "required")
@@ -106,7 +116,7 @@ def code(given: Mapping[str, Any]) -> str:
 
 
 def framed(given: Mapping[str, Any]) -> bool:
-    """Whether the page stands in one of another site, whose browser keeps cookies apart."""
+    """Return whether the page stands in a frame of another site. Browsers keep the cookies of such a frame separate."""
     value = given.get("framed", False)
     if not isinstance(value, bool):
         raise refused("/framed", "True or false.", "type")
@@ -114,4 +124,5 @@ def framed(given: Mapping[str, Any]) -> bool:
 
 
 def refused(path: str, message: str, rule: str) -> Problem:
+    """Return the problem for one member of the body."""
     return Problem("invalid_request", message, details=[Detail(path, message, rule)])

@@ -1,4 +1,4 @@
-"""The page before a document that asks for a code; it tells nothing of the document, nor who sent it (contract 3.2)."""
+"""The page that asks for a code. It names neither the document nor the person who sent it (contract 3.2)."""
 
 from math import ceil
 from typing import Any
@@ -19,12 +19,15 @@ ASKS = {
 
 
 def asking(facts: Facts, standing: Standing, now: Instant) -> dict[str, Any]:
-    """Everything `code.html` writes down; `wait` in seconds until a new code or try, 0 for now."""
+    """Return the values of `code.html`.
+
+    `wait` is the number of seconds until the recipient may have a new code or another try, 0 if that is now.
+    """
     t, mailed = facts.words, facts.recipient.authentication == Method.EMAIL_CODE
     wait = 0 if standing.at is None else max(0, ceil((standing.at - now) / SECOND))
     step = standing.step
     if mailed and step is not Step.ENTER and wait > APART // SECOND:
-        step = Step.BLOCKED  # for today
+        step = Step.BLOCKED  # until the count of codes starts again the next day
     kind = "mailed" if mailed else "agreed"
     again = "" if standing.at is None else t.moment(standing.at, facts.zone)
     organisation = facts.organisation
@@ -37,7 +40,8 @@ def asking(facts: Facts, standing: Standing, now: Instant) -> dict[str, Any]:
     }
     return {
         **common(facts),
-        # Whoever holds the link alone reads no person's name: the organisation stands for the member who sent it.
+        # A holder of the link who has not entered the code must not learn a person's name, so the organisation is
+        # named in place of the member who sent the document.
         "sender": organisation.name,
         "member": None,
         "write_to": quote(organisation.reply_to, safe="@") if organisation.reply_to else None,

@@ -1,7 +1,7 @@
-"""The session of a recipient's browser: one cookie for all links whose code it has shown (house.md 8).
+"""The session cookie of a recipient's browser: one cookie for all links whose code it has entered.
 
-On plain http, which only loopback is served by, browsers keep neither the prefix nor `Secure`. Inside a page of
-another site they keep a cookie only where it says that it is for that site alone (`Partitioned`).
+On plain http, which only loopback serves, browsers accept neither the `__Host-` prefix nor `Secure`. In a frame
+of another site they accept only a cookie that is confined to that site (`Partitioned`).
 """
 
 from starlette.requests import Request
@@ -15,26 +15,28 @@ NAME, FRAMED = "esign-s", "esign-f"
 
 
 def name(config: Config, plain: str = NAME) -> str:
+    """Return the name of the cookie, with the prefix `__Host-` on https."""
     return f"__Host-{plain}" if is_secure(config) else plain
 
 
 def is_secure(config: Config) -> bool:
+    """Return whether this installation is served on https."""
     return config.server.base_url.startswith("https:")
 
 
 def find(request: Request, config: Config) -> str | None:
-    """That of the frame first: it is sent to no other."""
+    """Return the session of the browser, or None. The cookie of a frame comes first: only that frame sends it."""
     return request.cookies.get(name(config, FRAMED)) or request.cookies.get(name(config))
 
 
 def give(answer: Response, config: Config, session: str, *, framed: bool = False) -> None:
-    """Never to be read by a script, never sent with what another site asks for but a link that is followed.
+    """Set the session cookie: no script can read it, and other sites send it only by a link that is followed.
 
-    In a frame the browser asks for `Secure` even on loopback, where it takes it, and what other sites ask for
-    in its name is refused by `origin.same_origin` and by the policies of the answers.
+    In a frame the browser requires `Secure`, which it accepts on loopback. There other sites could send
+    requests with the cookie; the check of the origin and the policies of the answers refuse them.
     """
     lives = LIVES // SECOND
-    if framed:  # Starlette writes `Partitioned` from Python 3.14 on
+    if framed:  # written by hand: Starlette supports `Partitioned` only from Python 3.14 on
         about = f"Max-Age={lives}; Path=/; Secure; HttpOnly; SameSite=None; Partitioned"
         answer.headers.append("Set-Cookie", f"{name(config, FRAMED)}={session}; {about}")
         return

@@ -1,4 +1,4 @@
-"""The addresses of a signature that is drawn on a phone: those of the desk, and the phone's own page."""
+"""The addresses of a signature that is drawn on a phone: those of the computer's page, and the phone's own page."""
 
 import base64
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ from esign.web.signing.page import Facts, common
 from esign.web.signing.routes import runtime, told, visitor
 from esign.web.signing.words import Library
 
-QUIET = 4  # squares around a code, so that cameras find it
+QUIET = 4  # modules of white margin around the QR code, so that cameras find it
 PHONE = ("dom.js", "phone.js", "pad.js", "picture.js")
 
 
 class Handing(Protocol):
-    """What this needs of `actions.signing.phone_handoff`."""
+    """What these routes need of `actions.signing.phone_handoff`."""
 
     async def offer(self, runtime: Any, visitor: Visitor, kind: object) -> Offered: ...
 
@@ -40,6 +40,7 @@ class Handing(Protocol):
 
 
 def routes(actions: Handing, pages: Pages) -> list[Route]:
+    """Return the routes of the hand-off."""
     handoff = Handoffs(actions, pages, Library.load())
     return [
         Route("/s/{token}/handoff", handoff.offer, methods=["POST"]),
@@ -52,13 +53,14 @@ def routes(actions: Handing, pages: Pages) -> list[Route]:
 
 @dataclass(frozen=True, slots=True)
 class Handoffs:
-    """The handlers, with what they share."""
+    """The handlers of the hand-off, with what they share."""
 
     actions: Handing
     pages: Pages
     library: Library
 
     async def offer(self, request: Request) -> Response:
+        """Start a hand-off and answer its address, as a link and as a QR code, with the seconds that it lives."""
         given = await body.read(request, "kind")
         made = await self.actions.offer(runtime(request), visitor(request), given.get("kind"))
         left = (made.expires_at - runtime(request).clock.now()) // SECOND
@@ -66,12 +68,13 @@ class Handoffs:
         return told({"id": made.id, "address": made.address, "code": code, "seconds": left})
 
     async def look(self, request: Request) -> Response:
+        """Answer the state of a hand-off, and the picture once the phone has sent it."""
         id = str(request.path_params["id"])
         progress, png = await self.actions.look(runtime(request), visitor(request), id)
         return told({"state": progress.value, "picture": data_url("image/png", png) if png else None})
 
     async def show(self, request: Request) -> Response:
-        """The phone's page: 200 whatever its state, for whoever opens it, and nothing changes."""
+        """Answer the phone's page. It is always 200, and opening it changes nothing."""
         seen = await self.actions.phone(runtime(request), token(request))
         wanted, browser = request.query_params.get("lang"), accepted(request.headers.get("accept-language"))
         if seen.state == "unknown":
@@ -95,18 +98,22 @@ class Handoffs:
         return self.pages.page("signing/phone.html", {"state": "phone", "view": "open", **shown})
 
     async def arrive(self, request: Request) -> Response:
+        """Record that the phone has opened the page, and answer the state."""
         await body.read(request)
         return told({"state": (await self.actions.arrive(runtime(request), token(request))).state})
 
     async def receive(self, request: Request) -> Response:
+        """Take the picture from the phone, and answer the state."""
         given = await body.read(request, "picture")
         seen = await self.actions.receive(runtime(request), token(request), given.get("picture"))
         return told({"state": seen.state})
 
 
 def token(request: Request) -> str:
+    """Return the token in the path."""
     return str(request.path_params["token"])
 
 
 def data_url(media: str, content: bytes) -> str:
+    """Return the content as a data URL."""
     return f"data:{media};base64,{base64.b64encode(content).decode()}"

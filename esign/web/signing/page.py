@@ -1,4 +1,4 @@
-"""What the page to sign shows: who asks, the facts, the people, the pages with their fields, and the form."""
+"""The values of the page to sign: the sender, the facts, the people, the pages with their fields, the form."""
 
 import re
 from collections.abc import Mapping
@@ -26,14 +26,14 @@ HANDS = "abc"
 PARTS = {Role.SIGNER: "sign", Role.APPROVER: "approve", Role.VIEWER: "read", Role.CC: "read"}
 ENDED = (Status.DECLINED, Status.EXPIRED, Status.CANCELLED)
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
-DOTS_PER_POINT = 110 / 72  # of the page pictures
+DOTS_PER_POINT = 110 / 72  # as most pages are rendered; long documents and extreme sizes differ
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What every page about a document needs; `address` is the link's path.
+    """What every page about a document needs.
 
-    `asked_at` is when its reader asked for a new link.
+    `address` is the path of the link. `asked_at` is when the recipient asked for a new link.
     """
 
     document: Document
@@ -45,28 +45,30 @@ class Facts:
 
     @property
     def zone(self) -> str:
+        """Return the organisation's time zone."""
         return self.organisation.time_zone
 
     @property
     def member(self) -> str | None:
-        """The person who sent it, if it was a person."""
+        """Return the name of the member who sent the document, or None if it was not a member."""
         by = self.document.created_by
         return by.name if by.kind == "member" else None
 
     @property
     def sender(self) -> str:
+        """Return the name of the member who sent the document, or else of the organisation."""
         return self.member or self.organisation.name
 
     @property
     def write_to(self) -> str | None:
-        """The address that questions go to, as a mailto link takes it."""
+        """Return the address for questions, quoted for a mailto link, or None."""
         by = self.document.created_by
         email = (by.email if by.kind == "member" else None) or self.organisation.reply_to
         return quote(email, safe="@") if email else None
 
 
 def common(facts: Facts) -> dict[str, Any]:
-    """The names that the frame of every page uses."""
+    """Return the values that the frame of every page uses."""
     return {
         "t": facts.words,
         "languages": LANGUAGES,
@@ -88,7 +90,10 @@ def common(facts: Facts) -> dict[str, Any]:
 
 
 def outcome(facts: Facts) -> str | None:
-    """What a page that embeds this one is told of the reader's part; None while there is something to do."""
+    """Return how the recipient's part has ended, for a page that embeds this one, or None while it is open.
+
+    It is `completed`, `declined`, or `error` if the document was declined, expired or cancelled otherwise.
+    """
     document, me = facts.document, facts.recipient
     if me.status is RecipientStatus.DECLINED:
         return "declined"
@@ -99,7 +104,7 @@ def outcome(facts: Facts) -> str | None:
 
 
 def reading(facts: Facts, now: Instant) -> dict[str, Any]:
-    """Everything `document.html` writes down: what there is to read, and by whom it is filled in."""
+    """Return the values of `read.html` and `document.html`: the pages, the fields on them, and the people."""
     document, me, words = facts.document, facts.recipient, facts.words
     today = to_datetime(now).astimezone(ZoneInfo(facts.zone)).date()
     path = steps(me, words, facts.organisation.name, today)
@@ -133,7 +138,7 @@ def reading(facts: Facts, now: Instant) -> dict[str, Any]:
 
 
 def signing(facts: Facts, now: Instant, draft: Draft) -> dict[str, Any]:
-    """Everything `sign.html` writes down, for who signs and for who approves, with what they entered before."""
+    """Return the values of `sign.html`, for a signer or an approver, with what they entered before."""
     document, me, words = facts.document, facts.recipient, facts.words
     return {
         **reading(replace(facts, recipient=put_in(me, draft)), now),
@@ -148,22 +153,24 @@ def signing(facts: Facts, now: Instant, draft: Draft) -> dict[str, Any]:
 
 
 def news(now: Instant, revision: int, values: Mapping[str, Given]) -> dict[str, Any]:
-    """A draft, or what is new of it, as the page's script reads it."""
+    """Return a draft, or the new part of it, as the page's script reads it."""
     return {"now": now, "revision": revision, "values": spread(values)}
 
 
 def on_page(path: tuple[Step, ...], number: int) -> list[Step]:
+    """Return the steps whose field is on this page."""
     return [step for step in path if step.field.page == number]
 
 
 def shown(step: Step) -> str:
-    """The value of a fixed step as the document will show it."""
+    """Return the value of a fixed step as the sealed document will show it."""
     if step.fixed and step.field.type == "date":
         return written(step.value, step.field.options.get("format") or "YYYY-MM-DD")
     return step.value
 
 
 def facts_line(facts: Facts, pages: int, fields: int) -> list[Markup]:
+    """Return the facts about the document: pages, fields, minutes to sign, and the day it expires."""
     words, part = facts.words, PARTS[facts.recipient.role]
     line = [words.count("pages", pages)]
     if fields or part == "sign":
@@ -175,7 +182,7 @@ def facts_line(facts: Facts, pages: int, fields: int) -> list[Markup]:
 
 
 def people(facts: Facts) -> list[tuple[int, bool, Markup]]:
-    """Colour, whether it is the reader, and the sentence, for everybody who takes part."""
+    """Return a colour, whether it is the reader, and a sentence for each recipient."""
     lines = []
     for number, who in enumerate(facts.document.recipients):
         mine = who.id == facts.recipient.id
@@ -185,7 +192,7 @@ def people(facts: Facts) -> list[tuple[int, bool, Markup]]:
 
 
 def others(who: Recipient, me: Recipient) -> str:
-    """The sentence about somebody else."""
+    """Return the key of the sentence about another recipient."""
     if who.role not in ACTING:
         return "gets_copy"
     when = "after" if who.order > me.order and me.acting else "too"
@@ -195,7 +202,7 @@ def others(who: Recipient, me: Recipient) -> str:
 
 
 def avatar(facts: Facts) -> tuple[str, int | None]:
-    """The sender's initials, in the colour they have as a recipient, if they are one."""
+    """Return the sender's initials, and their colour as a recipient, or None if they are not one."""
     email = (facts.document.created_by.email or "").casefold()
     for number, who in enumerate(facts.document.recipients):
         if facts.member and who.email.casefold() == email:
@@ -204,18 +211,24 @@ def avatar(facts: Facts) -> tuple[str, int | None]:
 
 
 def logo_of(organisation: Organisation) -> dict[str, Any] | None:
-    """The address, and the size that keeps its room before it comes; None where the initials stand for it."""
+    """Return the address and the size of the organisation's logo, or None without one.
+
+    The size lets the browser keep room for the picture before it arrives.
+    """
     logo = organisation.logo
     return {"address": address(logo), "width": logo.width, "height": logo.height} if logo else None
 
 
 def initials(name: str) -> str:
-    """At most two letters for a mark: Northlight Joinery is NJ."""
+    """Return at most two letters of a name: NJ for Northlight Joinery."""
     return "".join(part[0] for part in re.findall(r"\w+", name)[:2]).upper() or "e"
 
 
 def brand(colour: str) -> tuple[str, str]:
-    """The organisation's colour, and the ink that can be read on it."""
+    """Return the organisation's colour, and the colour of text on it.
+
+    The text is white if its contrast is at least 4.5, else dark.
+    """
     if not COLOUR.fullmatch(colour):
         return "#3d4657", "#ffffff"
     red, green, blue = (linear(int(colour[at : at + 2], 16) / 255) for at in (1, 3, 5))
@@ -224,9 +237,10 @@ def brand(colour: str) -> tuple[str, str]:
 
 
 def linear(channel: float) -> float:
+    """Return an sRGB channel between 0 and 1 as linear light."""
     return channel / 12.92 if channel <= 0.04045 else float(((channel + 0.055) / 1.055) ** 2.4)
 
 
 def pixels(page: Page) -> tuple[int, int]:
-    """Width and height of the page's picture, so that its room is kept before it comes."""
+    """Return width and height of the picture of a page, so that the browser keeps room for it."""
     return max(1, round(page.width * DOTS_PER_POINT)), max(1, round(page.height * DOTS_PER_POINT))

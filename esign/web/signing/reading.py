@@ -1,4 +1,4 @@
-"""The addresses of what there is to read: pictures of pages in a few sizes, what is filled in, the text."""
+"""The addresses of the pages to read: their pictures in three sizes, the values filled in, and their text."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
@@ -13,13 +13,13 @@ from esign.web.http.security import PAGE_HEADERS, PLAIN_POLICY
 from esign.web.signing.routes import runtime, visitor
 
 SIZES = {"": 1, "size=2": 2, "size=3": 3}
-# Nothing of it changes as long as there is such a document; other readers of the same browser may not have it.
-# For the browser that has shown its code, where one is asked for: the session is in its cookie.
+# The content never changes while the document exists. It is private to the browser, and if the link asks for a
+# code, to the session in the browser's cookie.
 KEPT = {"Cache-Control": "private, max-age=86400, immutable", "Vary": "Cookie"}
 
 
 class Port(Protocol):
-    """What these need of `actions.document.page_views`; None where a link shows no such page."""
+    """What these routes need of `actions.signing.link_pages`. They return None if the link shows no such page."""
 
     async def page_image(self, runtime: Any, visitor: Visitor, number: int, size: int) -> bytes | None: ...
 
@@ -31,30 +31,38 @@ class Port(Protocol):
 
 
 def routes(actions: Port) -> list[Route]:
-    async def page(request: Request) -> Response:
+    """Return the routes of pictures and text."""
+
+    async def send_page(request: Request) -> Response:
+        """Answer the picture of a page."""
         number = request.path_params["number"]
         return picture(await actions.page_image(runtime(request), visitor(request), number, size(request)))
 
-    async def filled(request: Request) -> Response:
+    async def send_filled_page(request: Request) -> Response:
+        """Answer the picture of the values on a page. `done` is how many recipients have finished."""
         number, done = request.path_params["number"], request.path_params["done"]
         return picture(
             await actions.filled_image(runtime(request), visitor(request), number, done, size(request))
         )
 
-    async def text(request: Request) -> Response:
+    async def send_text(request: Request) -> Response:
+        """Answer the paragraphs of a page, as JSON."""
         found = await actions.page_text(runtime(request), visitor(request), request.path_params["number"])
         return answer(found, "application/json")
 
     below: dict[str, Callable[[Request], Awaitable[Response]]] = {
-        "pages/{number:int}.webp": page,
-        "pages/{number:int}/filled-{done:int}.webp": filled,
-        "pages/{number:int}.json": text,
+        "pages/{number:int}.webp": send_page,
+        "pages/{number:int}/filled-{done:int}.webp": send_filled_page,
+        "pages/{number:int}.json": send_text,
     }
     return [Route(f"/s/{{token}}/{path}", handler, methods=["GET"]) for path, handler in below.items()]
 
 
 def size(request: Request) -> int:
-    """How fine: one of a few, or anybody could have any number of pictures made."""
+    """Return the size of the picture. Raise `not_found` for an unknown one.
+
+    Only three sizes exist; otherwise a visitor could have any number of pictures rendered.
+    """
     found = SIZES.get(request.url.query)
     if found is None:
         raise Problem("not_found")
@@ -62,10 +70,12 @@ def size(request: Request) -> int:
 
 
 def picture(content: bytes | None) -> Response:
+    """Answer with a picture."""
     return answer(content, "image/webp")
 
 
 def answer(content: bytes | None, media: str) -> Response:
+    """Answer with content that the browser may keep for a day. Raise `not_found` if there is none."""
     if content is None:
         raise Problem("not_found")
     headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, **KEPT}

@@ -1,4 +1,4 @@
-"""The request for a new link, from the page of a document that has expired."""
+"""The request for a new link, which the page of an expired document sends."""
 
 from typing import Any, Protocol
 
@@ -13,13 +13,16 @@ from esign.web.signing.routes import origin, runtime, state, visitor
 
 
 class Renewing(Protocol):
-    """What this needs of `actions.signing.link_renewal`."""
+    """What this route needs of `actions.signing.link_renewal`."""
 
     async def ask(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit: ...
 
 
 def routes(actions: Renewing) -> list[Route]:
+    """Return the route of the request."""
+
     async def ask(request: Request) -> Response:
+        """Ask the sender for a new link, and answer the state of the visit."""
         await body.read(request)
         return state(await actions.ask(runtime(request), visitor(request), origin(request)))
 

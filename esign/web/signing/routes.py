@@ -38,7 +38,7 @@ PATH = (
 
 
 class Port(Protocol):
-    """What these pages need of `actions.signing.signing`; `runtime` is the application's own."""
+    """What these pages need of `actions.signing.signing`. `runtime` is the application's own."""
 
     async def visit(self, runtime: Any, visitor: Visitor) -> Visit: ...
 
@@ -56,7 +56,7 @@ class Port(Protocol):
 
 
 class Proving(Protocol):
-    """What they need of `actions.signing.recipient_auth`."""
+    """What these pages need of `actions.signing.recipient_auth`."""
 
     async def send_code(self, runtime: Any, visitor: Visitor, origin: Origin) -> Visit: ...
 
@@ -66,7 +66,7 @@ class Proving(Protocol):
 
 
 class Drafting(Protocol):
-    """What they need of `actions.signing.signing_drafts`."""
+    """What these pages need of `actions.signing.signing_drafts`."""
 
     async def entered(self, runtime: Any, seen: Visit) -> Draft: ...
 
@@ -74,7 +74,7 @@ class Drafting(Protocol):
 
 
 def routes(actions: Port, proving: Proving, drafting: Drafting, pages: Pages) -> list[Route]:
-    """Every route of the signing pages."""
+    """Return the routes of the signing pages."""
     link = Link(actions, proving, drafting, pages, Library.load())
     return [
         Route("/embed.js", pages.assets.embed, methods=["GET"]),
@@ -93,7 +93,7 @@ def routes(actions: Port, proving: Proving, drafting: Drafting, pages: Pages) ->
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The handlers, with what they share."""
+    """The handlers of the signing pages, with what they share."""
 
     actions: Port
     proving: Proving
@@ -102,7 +102,7 @@ class Link:
     library: Library
 
     async def show(self, request: Request) -> Response:
-        """The link itself: 200 whatever its state, for whoever opens it, and nothing changes."""
+        """Answer the page of a link. It is always 200, and opening it changes nothing."""
         seen = await self.actions.visit(runtime(request), visitor(request))
         wanted, browser = request.query_params.get("lang"), accepted(request.headers.get("accept-language"))
         if seen.document is None or seen.recipient is None or seen.organisation is None:
@@ -131,11 +131,12 @@ class Link:
         return self.pages.page("signing/state.html", {"state": seen.state, "modules": modules, **closed})
 
     async def send_code(self, request: Request) -> Response:
+        """Send the recipient a code by mail, and answer the state."""
         await body.read(request)
         return state(await self.proving.send_code(runtime(request), visitor(request), origin(request)))
 
     async def authenticate(self, request: Request) -> Response:
-        """A right code opens a session, which its browser keeps in a cookie."""
+        """Check the code. If it is right, the answer sets the session cookie."""
         given = await body.read(request, "code", "framed")
         code, framed = body.code(given), body.framed(given)
         seen, session = await self.proving.authenticate(
@@ -146,57 +147,67 @@ class Link:
         return answer
 
     async def view(self, request: Request) -> Response:
+        """Record that the recipient has opened the document, and answer the state."""
         await body.read(request)
         return state(await self.actions.view(runtime(request), visitor(request), origin(request)))
 
     async def draft(self, request: Request) -> Response:
-        """What was entered so far, taken; and what another tab or device entered meanwhile, told."""
+        """Save what the recipient has entered so far, and answer what another tab or device has entered meanwhile."""
         since, given = body.draft(await body.read(request, "since", "values"))
         kept = await self.drafting.keep(runtime(request), visitor(request), given, since)
         return told({"state": kept.state, **page.news(kept.now, kept.revision, kept.values)})
 
     async def complete(self, request: Request) -> Response:
+        """Complete the recipient's part with these values, and answer the state."""
         given, consent = body.answers(await body.read(request, "answers", "consent"))
         return state(
             await self.actions.complete(runtime(request), visitor(request), given, consent, origin(request))
         )
 
     async def decline(self, request: Request) -> Response:
+        """Decline to sign, and answer the state."""
         reason = body.reason(await body.read(request, "reason"))
         return state(await self.actions.decline(runtime(request), visitor(request), reason, origin(request)))
 
     async def status(self, request: Request) -> Response:
+        """Answer the state of the link."""
         seen = await self.actions.visit(runtime(request), visitor(request))
         if seen.document is None:
             request.scope["esign.problem"] = UnknownLink()
         return state(seen)
 
     async def original(self, request: Request) -> Response:
+        """Answer the original file."""
         return attachment(*await self.actions.original(runtime(request), visitor(request)))
 
     async def sealed(self, request: Request) -> Response:
-        if request.method == "HEAD":  # nothing is handed out, so nothing is noted
+        """Answer the sealed file."""
+        if request.method == "HEAD":  # no file is sent, so no audit entry is written
             return await self.status(request)
         return attachment(*await self.actions.sealed(runtime(request), visitor(request), origin(request)))
 
 
 def state(seen: Visit) -> Response:
+    """Answer with the state of a visit."""
     return told({"state": seen.state})
 
 
 def told(answer: Mapping[str, Any]) -> Response:
+    """Answer with JSON and the security headers of pages."""
     return JSONResponse(answer, headers={**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY})
 
 
 def runtime(request: Request) -> Any:
+    """Return the runtime of the application."""
     return request.app.state.runtime
 
 
 def visitor(request: Request) -> Visitor:
+    """Return the token of the link and the session of the browser."""
     return Visitor(str(request.path_params["token"]), cookies.find(request, runtime(request).config))
 
 
 def origin(request: Request) -> Origin:
-    """As the guard put it down."""
+    """Return the client's address and user agent, as the guard stored them."""
     found: Origin = request.scope["esign.origin"]
     return found

@@ -1,4 +1,4 @@
-"""The address behind the sheet in which a signature is given: how a typed one will be sealed."""
+"""The address behind the sheet for a typed signature: it draws the text as the seal will."""
 
 import base64
 from dataclasses import dataclass
@@ -21,17 +21,21 @@ class Port(Protocol):
 
 
 def routes(actions: Port) -> list[Route]:
+    """Return the route of the sheet."""
     return [Route("/s/{token}/letters", Sheet(actions).letters, methods=["POST"])]
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The handlers."""
+    """The handler of the sheet, with what it needs."""
 
     actions: Port
 
     async def letters(self, request: Request) -> Response:
-        """A picture that changes nothing; a POST, so that the name stands in no log."""
+        """Answer the picture of a typed signature.
+
+        It changes nothing. It is a POST so that the name does not stand in a log.
+        """
         given = await body.read(request, "text", "hand")
         drawn = await self.actions.letters(
             runtime(request), visitor(request), given.get("text"), given.get("hand")

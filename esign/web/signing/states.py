@@ -1,4 +1,4 @@
-"""The pages that say one thing: not your turn, done, sealing, closed, unknown."""
+"""The values of the pages that show a state: waiting, sealing, completed, declined, expired, cancelled, unknown."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from esign.web.signing.words import Words
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of what happened and what comes; `state` is ok, now or empty."""
+    """One line of what has happened and what comes next. `state` is `ok`, `now` or empty."""
 
     state: str
     title: str
@@ -24,11 +24,12 @@ class Line:
 
 
 def waiting(facts: Facts) -> dict[str, Any]:
-    """Before one's turn, or after it while others still sign."""
+    """Return the page before the recipient's turn, or the one after it while other recipients still sign."""
     return done_waiting(facts) if facts.recipient.status is RecipientStatus.COMPLETED else not_yet(facts)
 
 
 def not_yet(facts: Facts) -> dict[str, Any]:
+    """Return the page before the recipient's turn."""
     t = facts.words
     lines = [line(facts, who) for who in acting(facts) if who.order <= facts.recipient.order]
     return {
@@ -40,6 +41,7 @@ def not_yet(facts: Facts) -> dict[str, Any]:
 
 
 def done_waiting(facts: Facts) -> dict[str, Any]:
+    """Return the page of a recipient who has finished while others have not."""
     t = facts.words
     return {
         "view": "done_waiting",
@@ -55,7 +57,10 @@ def done_waiting(facts: Facts) -> dict[str, Any]:
 
 
 def sealing(facts: Facts) -> dict[str, Any]:
-    """Being sealed, or late with it: an attempt has failed, and the next comes by itself."""
+    """Return the page while the document is being sealed.
+
+    After a failed attempt it says that the seal is late; the next attempt comes by itself.
+    """
     t, tried = facts.words, facts.document.seal_attempts
     copies = t("step_copies_to", email=facts.recipient.email, organisation=facts.organisation.name)
     late = "_late" if tried else ""
@@ -76,6 +81,7 @@ def sealing(facts: Facts) -> dict[str, Any]:
 
 
 def completed(facts: Facts) -> dict[str, Any]:
+    """Return the page of a completed document."""
     t, seal = facts.words, facts.document.seal
     return {
         "view": "completed",
@@ -92,7 +98,7 @@ def completed(facts: Facts) -> dict[str, Any]:
 
 
 def sent(facts: Facts) -> str:
-    """What became of the reader's copy, as the key of the sentence ends; nothing while it is on its way."""
+    """Return how the key of the sentence about the recipient's copy ends; empty while the copy is on its way."""
     me, completed_at = facts.recipient, facts.document.completed_at
     if me.delivery_at is None or completed_at is None or me.delivery_at < completed_at:
         return ""
@@ -102,6 +108,7 @@ def sent(facts: Facts) -> str:
 
 
 def declined(facts: Facts) -> dict[str, Any]:
+    """Return the page of a document that this recipient, or another one, declined."""
     t, me = facts.words, facts.recipient
     if me.status is RecipientStatus.DECLINED:
         key = "declined_lead_reason" if me.decline_reason else "declined_lead"
@@ -125,6 +132,7 @@ def declined(facts: Facts) -> dict[str, Any]:
 
 
 def expired(facts: Facts) -> dict[str, Any]:
+    """Return the page of an expired document, with the offer to ask for a new link."""
     t = facts.words
     until = t.date(facts.document.expires_at or facts.document.updated_at, facts.zone)
     finished = facts.recipient.completed_at is not None
@@ -139,7 +147,7 @@ def expired(facts: Facts) -> dict[str, Any]:
 
 
 def renewed(facts: Facts) -> dict[str, Any]:
-    """A new link was asked for a while ago."""
+    """Return the page after the recipient has asked for a new link."""
     t = facts.words
     return {
         "view": "renewed",
@@ -149,6 +157,7 @@ def renewed(facts: Facts) -> dict[str, Any]:
 
 
 def cancelled(facts: Facts) -> dict[str, Any]:
+    """Return the page of a cancelled document."""
     t, document = facts.words, facts.document
     day = t.date(document.closed_at or document.updated_at, facts.zone)
     return {
@@ -171,12 +180,12 @@ STATES: Mapping[str, Callable[[Facts], dict[str, Any]]] = {
 
 
 def closed(facts: Facts, state: str) -> dict[str, Any]:
-    """Everything `state.html` writes down about a document in a state other than open."""
+    """Return the values of `state.html` for a document in a state other than open."""
     return {"note": None, "after": None, "may_renew": False, **common(facts), **STATES[state](facts)}
 
 
 def unknown(words: Words) -> dict[str, Any]:
-    """The page of a link that leads nowhere; it never says whether a document exists."""
+    """Return the page of an unknown link. It does not reveal whether a document exists."""
     return {
         "t": words,
         "languages": LANGUAGES,
@@ -190,7 +199,7 @@ def unknown(words: Words) -> dict[str, Any]:
 
 
 def acting(facts: Facts) -> list[Recipient]:
-    """Those who sign or approve, the finished ones first, in their order."""
+    """Return the signers and approvers: first those who have finished, in the order in which they did."""
     who = [r for r in facts.document.recipients if r.acting]
     return sorted(
         who, key=lambda r: (r.status is not RecipientStatus.COMPLETED, r.completed_at or 0, r.order)
@@ -198,12 +207,12 @@ def acting(facts: Facts) -> list[Recipient]:
 
 
 def part(who: Recipient) -> str:
-    """What somebody's part is called in the keys of sentences."""
+    """Return the recipient's part as the keys of sentences name it."""
     return PARTS[who.role]
 
 
 def line(facts: Facts, who: Recipient) -> Line:
-    """One person in the order of signing."""
+    """Return the line about one recipient."""
     t, mine = facts.words, who.id == facts.recipient.id
     whose = "you" if mine else "other"
     if who.completed_at is not None:
@@ -216,7 +225,7 @@ def line(facts: Facts, who: Recipient) -> Line:
 
 
 def whose_turn(facts: Facts, t: Words) -> Markup:
-    """ "Mira Okafor signs", "Mira Okafor and Ben Ash sign": those whose turn it is."""
+    """Return the sentence about whose turn it is: "Mira Okafor signs", "Mira Okafor and Ben Ash sign"."""
     open_ = [
         r
         for r in facts.document.recipients
@@ -232,13 +241,17 @@ def whose_turn(facts: Facts, t: Words) -> Markup:
 
 
 def first_page(facts: Facts) -> dict[str, Any]:
+    """Return the size of the first page's picture, and the sentence about the document."""
     t, pages = facts.words, facts.document.file.pages
     about = t("pages_from", pages=t.count("pages", len(pages)), organisation=facts.organisation.name)
     return {"thumbnail": pixels(pages[0]), "about_it": about}
 
 
 def onward(facts: Facts) -> dict[str, Any]:
-    """Where the sender would like people to go on who have finished; it is offered, never followed by itself."""
+    """Return where the sender wants recipients to go after they have finished, or None.
+
+    The page offers the address and never follows it by itself.
+    """
     url = urlsplit(facts.document.redirect_url or "")
     if facts.recipient.completed_at is None or url.scheme not in ("https", "http"):
         return {"onward": None}

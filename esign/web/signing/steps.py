@@ -1,4 +1,4 @@
-"""A recipient's fields as the steps of a guided path, and their places on the pages."""
+"""A recipient's fields as the steps of a guided path, and every field's place on the pages."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,13 +8,13 @@ from esign.core.document.document import Document, Field, FieldType, Recipient, 
 from esign.core.document.estimate import group_of, is_asked
 from esign.web.signing.words import Words
 
-# As the seal writes them, in every language.
+# The seal writes these in every language.
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to answer: a field, or all check boxes of a group. `fixed` ones are shown, not asked."""
+    """One question: a field, or all check boxes of a group. A `fixed` step is shown and not asked."""
 
     field: Field
     fields: tuple[Field, ...]
@@ -32,13 +32,17 @@ class Step:
 
     @property
     def kind(self) -> str:
+        """Return `group`, or the type of the field."""
         return "group" if len(self.fields) > 1 or self.field.options.get("group") else str(self.field.type)
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A rectangle on a page: the reader's own (`step` set) or somebody else's (`said` says whose, and what is
-    in it when they are `done`; it is drawn on the picture)."""
+    """The rectangle of a field on a page.
+
+    `step` is set for the reader's own field. For another recipient's field, `said` names them and, if they are
+    `done`, what they entered, which is drawn on the picture.
+    """
 
     field: Field
     colour: int
@@ -49,7 +53,7 @@ class Place:
 
 
 def steps(recipient: Recipient, words: Words, organisation: str, today: date) -> tuple[Step, ...]:
-    """The recipient's fields in reading order, the boxes of a group together at the place of the first."""
+    """Return the recipient's fields in reading order. The boxes of a group stand together at the place of the first."""
     fields = recipient.fields
     if recipient.role is Role.APPROVER:
         fields = tuple(map(optional, fields))
@@ -66,11 +70,12 @@ def steps(recipient: Recipient, words: Words, organisation: str, today: date) ->
 
 
 def optional(field: Field) -> Field:
-    """The same field, which its holder may leave empty."""
+    """Return the same field without the duty to fill it in."""
     return replace(field, required=False, options={**field.options, "minChecked": None})
 
 
 def a_field(field: Field, recipient: Recipient, words: Words, organisation: str, today: date) -> Step:
+    """Return the step of one field, with the value that is known before."""
     value, fixed, hint = field.value, not is_asked(field), None
     if field.read_only:
         hint = words("filled_by", organisation=organisation)
@@ -92,6 +97,7 @@ def a_field(field: Field, recipient: Recipient, words: Words, organisation: str,
 
 
 def a_group(boxes: Sequence[Field], words: Words) -> Step:
+    """Return the step of a group of check boxes."""
     least = max(box.options.get("minChecked") or 0 for box in boxes)
     limits = [box.options["maxChecked"] for box in boxes if box.options.get("maxChecked") is not None]
     most = min(limits) if limits else None
@@ -109,7 +115,7 @@ def a_group(boxes: Sequence[Field], words: Words) -> Step:
 
 
 def group_label(least: int, most: int | None, boxes: int, words: Words) -> str:
-    """How many of the boxes to tick: the group's own name is for programs."""
+    """Return how many boxes of the group to tick. The name of the group is meant for programs and not shown."""
     if most is None or most >= boxes:
         return words.count("group_min", least) if least else words("group_any")
     if least == most:
@@ -118,7 +124,7 @@ def group_label(least: int, most: int | None, boxes: int, words: Words) -> str:
 
 
 def hint_of(field: Field, words: Words) -> str | None:
-    """What is expected, where that is not plain from the field itself."""
+    """Return what the field accepts, if the field itself does not make it plain."""
     options = field.options
     if field.type is FieldType.TEXT:
         pattern = options.get("pattern") or "none"
@@ -148,6 +154,7 @@ def hint_of(field: Field, words: Words) -> str | None:
 
 
 def between(key: str, least: object, most: object, words: Words) -> str | None:
+    """Return the sentence about a lower and an upper limit, or None if there is neither."""
     if least is not None and most is not None:
         return words(f"{key}_both", min=least, max=most)
     if least is not None:
@@ -156,12 +163,12 @@ def between(key: str, least: object, most: object, words: Words) -> str | None:
 
 
 def spelt(iso: str, words: Words) -> str:
-    """`2026-12-14` as 14 December 2026."""
+    """Return an ISO date in words: `2026-12-14` as 14 December 2026."""
     return words.day(date.fromisoformat(iso))
 
 
 def written(iso: str, pattern: str) -> str:
-    """A date in the format of its field, as the seal writes it."""
+    """Return an ISO date in the format of its field, as the seal writes it."""
     day = date.fromisoformat(iso)
     return {
         "DD/MM/YYYY": f"{day.day:02}/{day.month:02}/{day.year:04}",
@@ -171,11 +178,12 @@ def written(iso: str, pattern: str) -> str:
 
 
 def label_of(field: Field, words: Words) -> str:
+    """Return the label of a field, or the name of its type."""
     return field.label or str(words(f"type_{field.type}"))
 
 
 def places(document: Document, me: Recipient, path: Sequence[Step], words: Words) -> Iterator[Place]:
-    """Every field of the document as it lies on its page; what other people filled in once they have finished."""
+    """Yield the place of every field of the document. Values of other recipients show once those have finished."""
     mine = {field.id: step for step in path for field in step.fields}
     for number, recipient in enumerate(document.recipients):
         colour, done = number % 8 + 1, recipient.status is RecipientStatus.COMPLETED
@@ -193,7 +201,7 @@ def places(document: Document, me: Recipient, path: Sequence[Step], words: Words
 
 
 def given(field: Field, recipient: Recipient, label: str, words: Words) -> str:
-    """What somebody who has finished put into a field, in words."""
+    """Return what a recipient who has finished entered into a field, in words."""
     if field.type is FieldType.SIGNATURE:
         return words("other_signed", name=recipient.name)
     value = field.value
@@ -201,6 +209,6 @@ def given(field: Field, recipient: Recipient, label: str, words: Words) -> str:
         value = words.script["ticked" if value else "unticked"]
     elif isinstance(value, str) and field.type is FieldType.DATE:
         value = written(value, field.options.get("format") or "YYYY-MM-DD")
-    if not isinstance(value, str):  # initials, or nothing
+    if not isinstance(value, str):  # initials, or an empty field
         return words("other_filled", name=recipient.name, label=label)
     return words("other_value", name=recipient.name, label=label, value=value)

@@ -1,4 +1,4 @@
-"""How often somebody may ask behind signing links, by link and by address (reliability.md 6.5)."""
+"""The limits on requests behind signing links, by link and by address (contract 7)."""
 
 import hashlib
 import math
@@ -15,13 +15,13 @@ from esign.web.http.ratelimit import REMEMBERED, Windows, too_many
 
 LINKS = ("/s/", "/h/")
 TYPING = ("/draft", "/letters")
-MORE_PAGES = 10  # times as many as other reads
-MORE_PEOPLE = 10  # at one address, times as many as behind one link
+MORE_PAGES = 10  # the limit on pictures of pages, as a multiple of other reads
+MORE_PEOPLE = 10  # the limit of one address, as a multiple of that of one link
 BLOCKED = 600.0  # seconds
 
 
 class Throttle:
-    """In front of the pages: counts what is below /s/ and /h/; who tries too many wrong links waits ten minutes."""
+    """Counts the requests below /s/ and /h/. An address that tries too many wrong links is blocked for ten minutes."""
 
     def __init__(
         self, app: ASGIApp, clock: Clock, most: Signing, refuse: Callable[[Scope, Problem], Response]
@@ -40,7 +40,7 @@ class Throttle:
             await self._app(scope, receive, send)
             return
         address = scope["esign.origin"].ip or "local"
-        refusal = self._still_blocked(address) or self._too_often(scope, address)
+        refusal = self._find_block(address) or self._count_request(scope, address)
         if refusal is not None:
             await self._refuse(scope, refusal)(scope, receive, send)
             return
@@ -50,16 +50,18 @@ class Throttle:
             if isinstance(scope.get("esign.problem"), UnknownLink):
                 self._note_wrong(address)
 
-    def _too_often(self, scope: Scope, address: str) -> Problem | None:
+    def _count_request(self, scope: Scope, address: str) -> Problem | None:
+        """Count the request by address and by link. Return the problem if a limit is exceeded."""
         name, token = policy(scope), scope["path"].split("/")[2]
         link = hashlib.sha256(token.encode()).hexdigest()
         here = self._windows.count_address(f"{name} here", address)
-        if here is not None and here.exceeded:  # links of whoever is refused fill no memory
+        if here is not None and here.exceeded:  # else the refused address would fill the memory with links
             return too_many(here)
         standing = self._windows.count(name, link)
         return too_many(standing) if standing is not None and standing.exceeded else None
 
-    def _still_blocked(self, address: str) -> Problem | None:
+    def _find_block(self, address: str) -> Problem | None:
+        """Return the problem while a network of the address is blocked."""
         for network, _ in networks_of(address):
             left = self._blocked.get(network, 0.0) - self._clock.monotonic()
             if left > 0:
@@ -68,6 +70,7 @@ class Throttle:
         return None
 
     def _note_wrong(self, address: str) -> None:
+        """Count a wrong link, and block the networks of the address that have tried too many."""
         for network, standing in self._windows.count_networks("wrong links", address):
             if standing.exceeded:
                 if len(self._blocked) >= REMEMBERED:
@@ -76,7 +79,11 @@ class Throttle:
 
 
 def policy(scope: Scope) -> str:
-    """What is sent while somebody types must not use up what finishing needs."""
+    """Return the policy that a request counts against.
+
+    Requests that the script sends while the recipient types have a policy of their own, so that they do not use
+    up what finishing needs.
+    """
     if scope["path"].endswith(TYPING):
         return "typing"
     if scope["method"] not in ("GET", "HEAD"):

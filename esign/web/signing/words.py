@@ -1,4 +1,4 @@
-"""The sentences of the signing pages in the reader's language, and dates the way it writes them."""
+"""The sentences of the signing pages in the reader's language, and dates and numbers as that language writes them."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,10 @@ FOLDER = Path(__file__).parent / "words"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """One catalogue. Its sentences are ours and may hold `<b>`; whatever is put into them is escaped."""
+    """The sentences of one language.
+
+    They come from this repository and may contain `<b>`. Values put into them are escaped.
+    """
 
     language: language.Language
     catalogue: Mapping[str, Any]
@@ -29,70 +32,74 @@ class Words:
         return self.language.tag
 
     def without_mail(self) -> "Words":
-        """The same where no mail leaves: no sentence promises one, or says that one was sent."""
+        """Return the sentences for an installation that sends no mail: none promises a mail or says one was sent."""
         return Words(self.language, {**self.catalogue, **self.catalogue["nomail"]})
 
     def __call__(self, key: str, **values: object) -> Markup:
-        apart = {name: self._apart(value) for name, value in values.items()}
-        return filled(self.catalogue[key], apart)
+        """Return a sentence with values put in."""
+        isolated = {name: self._isolate(value) for name, value in values.items()}
+        return filled(self.catalogue[key], isolated)
 
-    def _apart(self, value: object) -> object:
-        """What people wrote, as against numbers and sentences of ours."""
+    def _isolate(self, value: object) -> object:
+        """Return a text from people isolated from the direction of the sentence, any other value unchanged."""
         return language.apart(value, self.language.direction) if type(value) is str else value
 
     def count(self, key: str, n: int) -> Markup:
-        """The form of a counted sentence that fits `n`."""
+        """Return the form of a counted sentence that fits `n`."""
         return filled(self.catalogue[key][self.language.form(n)], {"n": n})
 
     def day(self, there: date) -> str:
-        """`14 December 2026`."""
+        """Return a date such as `14 December 2026`."""
         month = self.catalogue["months"][there.month - 1]
         return str(self.catalogue["date"].format(day=there.day, month=month, year=there.year))
 
     def date(self, at: Instant, zone: str) -> str:
-        """The day, in words, on the calendar of the zone."""
+        """Return the day of an instant in the time zone, in words."""
         return self.day(to_datetime(at).astimezone(ZoneInfo(zone)))
 
     def moment(self, at: Instant, zone: str) -> str:
-        """Day and minute, on the clocks of the zone."""
+        """Return the day and the minute of an instant in the time zone."""
         there = to_datetime(at).astimezone(ZoneInfo(zone))
         return str(self.catalogue["date_time"].format(date=self.day(there), time=f"{there:%H:%M}"))
 
     def number(self, given: object) -> str:
-        """With the mark that the language sets before a fraction; nothing groups the digits, as nobody types that."""
+        """Return a number with the decimal mark of the language. Digits are not grouped."""
         return str(given).replace(".", self.language.decimal)
 
     def size(self, octets: int) -> Markup:
-        """`412 kB`, `1.3 MB`: in thousands, as file managers count."""
+        """Return a size such as `412 kB` or `1.3 MB`. Units are powers of 1,000, as in file managers."""
         if octets < 999_500:
             return self("kB", n=max(1, round(octets / 1_000)))
         return self("MB", n=Markup(self.number(f"{octets / 1_000_000:.1f}")))  # noqa: S704  (digits)
 
     @property
     def script(self) -> Mapping[str, Any]:
-        """What the page's script says, for the `words` template of the page."""
+        """Return the sentences of the page's script, for the `words` template of the page."""
         return {**self.catalogue["script"], "decimal": self.language.decimal}
 
 
 def filled(sentence: str, values: Mapping[str, object]) -> Markup:
-    return Markup(sentence).format(**values)  # noqa: S704  (ours; `format` escapes what is put in)
+    """Return the sentence with values put in. Values are escaped unless they are Markup."""
+    return Markup(sentence).format(**values)  # noqa: S704  (from the catalogue; `format` escapes the values)
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """Every catalogue that is installed, by language."""
+    """The sentences of every installed language."""
 
     languages: Mapping[str, Words]
 
     @classmethod
     @cache
     def load(cls) -> "Library":
+        """Return the library, which is read once."""
         return cls({tag: read(one) for tag, one in language.LANGUAGES.items()})
 
     def choose(self, *wanted: str | None) -> Words:
-        """The first wanted language that is installed, else English."""
+        """Return the first wanted language that is installed, or English."""
         return self.languages[language.choose(*wanted).tag]
 
 
 def read(one: language.Language) -> Words:
+    """Return the sentences of one language."""
     return Words(one, json.loads((FOLDER / f"{one.tag}.json").read_text("utf-8")))

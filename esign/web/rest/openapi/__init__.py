@@ -1,7 +1,8 @@
-"""The description of the API (OpenAPI 3.1), made from the very table and models that answer the requests.
+"""The description of the API (OpenAPI 3.1), generated from the table and the models that answer requests.
 
-What it says in words is handed in (`Words`), so that this package knows nothing of documents. Every answer lists the
-error codes of its status in its description and shows each as an example: enumerations would close what may grow.
+The caller supplies the prose, so this package knows nothing about documents. Each answer lists the error codes
+of its status in its description, with an example of each. There is no enumeration of codes, because new codes
+may be added (contract 9).
 """
 
 import inspect
@@ -69,7 +70,7 @@ def describe(
     webhooks: Mapping[str, type[BaseModel]] | None = None,
     words: Words = SILENT,
 ) -> Json:
-    """The whole document; `webhooks` holds the body of each event by its name."""
+    """Return the whole description. `webhooks` holds the model of each event's body by its name."""
     routes = [Route(endpoint) for endpoint in endpoints]
     events = webhooks or {}
     schemas = Schemas(routes, events.values(), words)
@@ -107,6 +108,7 @@ def describe(
 
 
 def operation(route: Route, schemas: Schemas, words: Words) -> Json:
+    """Return the operation object of one endpoint."""
     endpoint = route.endpoint
     made: Json = {
         "operationId": endpoint.name,
@@ -133,7 +135,7 @@ def operation(route: Route, schemas: Schemas, words: Words) -> Json:
 
 
 def told(route: Route) -> Iterator[str]:
-    """What the handler says of itself, then what the table knows: scope and policy."""
+    """Yield the paragraphs about an operation: the docstring of its handler, then scope, policy and deprecation."""
     endpoint = route.endpoint
     yield " ".join((inspect.getdoc(endpoint.handler) or "").split())
     if endpoint.scope is not None:
@@ -151,7 +153,10 @@ def told(route: Route) -> Iterator[str]:
 
 
 def in_path(path: str, name: str, words: Words) -> Json:
-    """A parameter in the path; what it is the id of stands before it."""
+    """Return the parameter object of a parameter in the path.
+
+    The segment before it names the resource that it identifies.
+    """
     segments = path.split("/")
     noun, example = words.nouns.get(segments[segments.index(f"{{{name}}}") - 1], ("", None))
     found: Json = {"name": name, "in": "path", "required": True, "schema": STRING}
@@ -166,7 +171,7 @@ def in_path(path: str, name: str, words: Words) -> Json:
 
 
 def delivery(name: str, model: type[BaseModel], schemas: Schemas, words: Words) -> Json:
-    """What a webhook receives."""
+    """Return the path item of an event as a webhook receives it."""
     content = schemas.content(model, "serialization")["application/json"]
     if (example := words.event_examples.get(name)) is not None:
         content = {"schema": content["schema"], "example": example}

@@ -1,4 +1,4 @@
-"""Every answer that an operation may give: its headers, its codes, and an example of each."""
+"""Every answer that an operation may give: its headers, its error codes, and an example of each."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
@@ -39,6 +39,7 @@ INTEGER, STRING = {"type": "integer"}, {"type": "string"}
 
 
 def header(description: str, schema: Json, example: Any) -> Json:
+    """Return a header object."""
     return {"description": description, "required": True, "schema": schema, "example": example}
 
 
@@ -73,7 +74,7 @@ MAYBE = "-maybe"
 ALL_HEADERS = HEADERS | {f"{name}{MAYBE}": {**sent, "required": False} for name, sent in HEADERS.items()}
 RATES = tuple(name for name in HEADERS if "RateLimit" in name)
 ONLY_FILES = ("Content-Disposition", "Repr-Digest")
-# By status: the headers that are always there, and those that depend on the case.
+# By status: the headers that are always sent, and those that depend on the case.
 SENT: Mapping[int, tuple[tuple[str, ...], tuple[str, ...]]] = {
     400: ((), RATES),
     401: (("WWW-Authenticate",), RATES),
@@ -83,7 +84,7 @@ SENT: Mapping[int, tuple[tuple[str, ...], tuple[str, ...]]] = {
     500: ((), RATES),
     503: ((), ("Retry-After", *RATES)),
 }
-# Every refusal and every failure has the first of these as its body.
+# The schemas of an error: `Error` is the body of every refusal and every failure.
 ERRORS: Json = {
     "Error": {
         "type": "object",
@@ -125,6 +126,7 @@ ERRORS: Json = {
 
 
 def success(route: Route, schemas: Schemas) -> Json:
+    """Return the response object of the successful answer."""
     endpoint = route.endpoint
     content = {} if route.reply is None else schemas.content(route.reply, "serialization")
     optional: tuple[str, ...] = ()
@@ -145,7 +147,7 @@ def success(route: Route, schemas: Schemas) -> Json:
 
 
 def failures(route: Route) -> Iterator[tuple[str, Json]]:
-    """One answer for each status, with an example for each code."""
+    """Yield each status of a failure with its response object, which has an example for each code."""
     ranked = sorted(codes(route), key=lambda code: CATALOGUE[code][0])
     for status, group in groupby(ranked, key=lambda code: CATALOGUE[code][0]):
         found = list(group)
@@ -171,12 +173,12 @@ def failures(route: Route) -> Iterator[tuple[str, Json]]:
 
 
 def meaning(status: int, found: Iterable[str]) -> str:
-    """What the status says, and each code that may stand there."""
+    """Return the description of a status, with each code that it may have."""
     return "\n".join([MEANING[status], "", *(f"- `{code}`: {CATALOGUE[code][1]}" for code in found)])
 
 
 def codes(route: Route) -> list[str]:
-    """Every code of contract 6 that this endpoint may answer, each once."""
+    """Return every code of contract 6 that this endpoint may answer, each once."""
     endpoint = route.endpoint
     found = ["invalid_request"]
     if not endpoint.public:
@@ -194,6 +196,7 @@ def codes(route: Route) -> list[str]:
 
 
 def example(code: str, route: Route) -> Json:
+    """Return an example of an error answer."""
     error: Json = {"code": code, "message": CATALOGUE[code][1], "requestId": EXAMPLE_ID}
     if code == "invalid_request":
         path = misused(route)
@@ -207,10 +210,11 @@ def example(code: str, route: Route) -> Json:
 
 
 def misused(route: Route) -> str:
+    """Return a member or a parameter that the endpoint does not have, for the example of `invalid_request`."""
     return "?colour" if route.endpoint.method == "GET" else "/colour"
 
 
 def headers(always: Iterable[str], sometimes: Iterable[str]) -> Json:
-    """Those that are always there by reference; the others say that they may be missing."""
+    """Return references to header objects. Those that are not always sent are referred to as optional."""
     found: Json = {name: {"$ref": f"#/components/headers/{name}"} for name in ("X-Request-Id", *always)}
     return found | {name: {"$ref": f"#/components/headers/{name}{MAYBE}"} for name in sometimes}

@@ -1,4 +1,4 @@
-"""The models of requests, queries, answers and events as JSON Schema, each once, with words to its members."""
+"""The models of requests, queries, answers and events as JSON Schema, with descriptions of their members."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -33,7 +33,7 @@ class Schemas:
             self._tell(name, schema)
 
     def content(self, model: type[BaseModel], mode: Any) -> Json:
-        """`application/json` of that model, with its examples."""
+        """Return the content object of a model for `application/json`, with its examples."""
         content: Json = {"schema": self._places[model, mode]}
         examples = self.defined[self._name(model, mode)].get("examples", ())
         if len(examples) == 1:
@@ -43,6 +43,7 @@ class Schemas:
         return {"application/json": content}
 
     def parameters(self, model: type[BaseModel]) -> Iterator[Json]:
+        """Yield the parameter objects of a model of query parameters."""
         schema = self._queries[model]
         for name, member in schema["properties"].items():
             text = member.get("description") or self._words.parameters.get(name)
@@ -55,7 +56,7 @@ class Schemas:
             }
 
     def _tell(self, name: str, schema: Json) -> None:
-        """Describe the members that do not describe themselves."""
+        """Add descriptions to the members of a schema whose annotations have none."""
         words = self._words
         for member, value in schema.get("properties", {}).items():
             value.pop("title", None)
@@ -65,4 +66,5 @@ class Schemas:
                 value["description"] = text
 
     def _name(self, model: type[BaseModel], mode: Any) -> str:
+        """Return the name under which the model's schema is defined."""
         return str(self._places[model, mode]["$ref"]).rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""What a description says in words, beside what the table and the models know."""
+"""The prose of the description, in addition to what the table and the models say."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,8 +7,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Words:
-    """`nouns`: for a segment of a path what its id is of, and an example; `values`: what a parameter in a path may be;
-    `members`: by `Schema.member`, `Kind.member` or `member`, where `kinds` finds the kind of a schema by its name."""
+    """The prose of a description.
+
+    `nouns`: by the segment of a path, what its id identifies, and an example. `values`: the values of a
+    parameter in a path. `members`: by `Schema.member`, `Kind.member` or `member`; `kinds` gives the kind of a
+    schema by its name.
+    """
 
     introduction: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
