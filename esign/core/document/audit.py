@@ -117,11 +117,7 @@ def fault(line: Entry, seq: int, previous: bytes) -> str | None:
         return "it does not follow from the entry before it"
     try:
         own, personal = chained(line), is_own_personal(line)
-    except (
-        ValueError,
-        OverflowError,
-        RecursionError,
-    ):  # a time that no datetime can hold, a number that JSON cannot
+    except (ValueError, OverflowError, RecursionError):  # a time beyond datetime, a number beyond JSON
         return "it cannot have been written like this"
     if own != line.hash:
         return "its hash is not the one of what it says"
@@ -141,7 +137,7 @@ class Chain:
     broken: str | None = None
     last_type: str = ""
     erased: bool = False
-    late: bool = False  # its head was added by a later version of the program (`trails.complete_heads`)
+    late: bool = False  # its head was added by an upgrade: the entries before have no older proof
     unannounced: set[int] = field(default_factory=set)
 
     def follow(self, seq: int, line: Entry | None) -> None:

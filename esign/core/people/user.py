@@ -9,9 +9,7 @@ from esign.core.people.member import MemberRole
 
 IDLE: Millis = 30 * MINUTE  # reliability.md 2, row 7: a session that is not used
 ABSOLUTE: Millis = 12 * HOUR
-FRESH: Millis = (
-    10 * MINUTE
-)  # how long keys, members and the certificate can be changed after the password was given
+FRESH: Millis = 10 * MINUTE  # after a password was given, keys, members and the certificate can be changed
 SEEN: Millis = MINUTE  # the precision of the last use of a session
 
 
