@@ -84,7 +84,7 @@ def fill(
 
 
 def needs_signature(recipient: Recipient) -> bool:
-    """Return whether the signature has to be given outside of the fields (contract 1, row 2.2)."""
+    """Return whether the signature has to be given outside of the fields (contract 1, I6)."""
     return recipient.role is Role.SIGNER and not any(f.type is FieldType.SIGNATURE for f in recipient.fields)
 
 

@@ -1,6 +1,6 @@
 """How long a recipient's own link works, and how it reached them.
 
-A link works until the document ends, and for reading some days longer (contract 7; contract, amended 5).
+A link works until the document ends, and for reading some days longer (contract 7).
 """
 
 from enum import StrEnum

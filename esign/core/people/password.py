@@ -1,4 +1,4 @@
-"""The rules for passwords (reliability.md 6.5): minimum length and one normal form.
+"""The rules for passwords: minimum length and one normal form.
 
 `system.passwords` judges whether a password is easily guessed.
 """

@@ -1,4 +1,4 @@
-"""The users who sign in, their sessions, their one-time links, and what each role may do (contract 3.5, 3.6)."""
+"""The users who sign in, their sessions, their one-time links, and what each role may do (contract 3.5, 3.7)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis
 from esign.core.people.member import MemberRole
 
-IDLE: Millis = 30 * MINUTE  # reliability.md 2, row 7: a session that is not used
+IDLE: Millis = 30 * MINUTE  # how long a session lasts without use (contract 3.7)
 ABSOLUTE: Millis = 12 * HOUR
 FRESH: Millis = 10 * MINUTE  # after a password was given, keys, members and the certificate can be changed
 SEEN: Millis = MINUTE  # the precision of the last use of a session
