@@ -4,7 +4,7 @@
 apart. That allows 50 guesses a day among a million.
 
 `access_code`: agreed beforehand, so it cannot be replaced after it was guessed at. It allows 5 wrong tries in
-15 minutes and 20 in all. The counts go down with time, or when the sender, who sees that a
+15 minutes and 20 in all. The first count ends with its window. Both end when the sender, who sees that a
 recipient is blocked, allows new tries.
 """
 
