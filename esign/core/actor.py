@@ -1,4 +1,4 @@
-"""Who asks, in which mode and from where."""
+"""Who acts (`Actor`), for which organisation and mode (`Owner`), and from where (`Origin`)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,7 +11,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose documents: nothing of another organisation or mode is ever found."""
+    """The organisation and the mode that documents belong to. No query returns documents of another owner."""
 
     organisation_id: str
     mode: Mode
@@ -19,7 +19,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a request came from: the peer's address after trusted proxies, and what its browser calls itself."""
+    """Where a request came from: the address of the peer behind trusted proxies, and the browser's User-Agent."""
 
     ip: str | None = None
     user_agent: str | None = None
@@ -30,7 +30,7 @@ NOWHERE = Origin()
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who asks: a member, an API key, a recipient or the system itself."""
+    """The party that acts: a member, an API key, a recipient or the system itself."""
 
     kind: str
     id: str | None = None

@@ -1,11 +1,14 @@
-"""DER, the encoding of certificates and signatures: tag, length and value, for the few structures written here."""
+"""An encoder for DER (tag, length, value), the encoding of certificates and signatures.
+
+It covers only the few structures that this program writes. It does not decode.
+"""
 
 BOOLEAN, INTEGER, OCTETS, NULL, OID, SEQUENCE, SET = 0x01, 0x02, 0x04, 0x05, 0x06, 0x30, 0x31
 CONTEXT_0, CONTEXT_1 = 0xA0, 0xA1
 
 
 def der(tag: int, *parts: bytes) -> bytes:
-    """One tag, length and value."""
+    """Return the DER encoding of a value: `tag`, the length of the joined `parts`, and the parts themselves."""
     body = b"".join(parts)
     if len(body) < 0x80:
         return bytes((tag, len(body))) + body
@@ -14,6 +17,7 @@ def der(tag: int, *parts: bytes) -> bytes:
 
 
 def der_oid(dotted: str) -> bytes:
+    """Return the DER encoding of an object identifier such as `1.2.840.113549`."""
     first, second, *rest = map(int, dotted.split("."))
     encoded = b""
     for arc in (first * 40 + second, *rest):
@@ -25,13 +29,15 @@ def der_oid(dotted: str) -> bytes:
 
 
 def der_integer(number: int) -> bytes:
+    """Return the DER encoding of an integer in the smallest number of bytes, as DER requires."""
     return der(INTEGER, number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True))
 
 
 def der_set(*members: bytes) -> bytes:
-    """DER orders the members of a SET OF by their encoding."""
+    """Return a SET OF its encoded `members`, sorted by their encoding, as DER requires."""
     return der(SET, *sorted(members))
 
 
 def attribute(kind: str, value: bytes) -> bytes:
+    """Return an Attribute: the object identifier `kind` with one encoded `value`."""
     return der(SEQUENCE, der_oid(kind), der(SET, value))

@@ -1,4 +1,7 @@
-"""Every failure the contract answers with an error body: one family, one catalogue (contract 6)."""
+"""The error family of the program: every failure that is answered with an error body (contract 6).
+
+`CATALOGUE` maps each code to its HTTP status and default message.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """One problem of a request: `path` is a JSON Pointer into the body, or `?name` for a query parameter."""
+    """One problem in a request; `path` is a JSON Pointer into the body, or `?name` for a query parameter."""
 
     path: str
     message: str
@@ -14,7 +17,7 @@ class Detail:
 
 
 class Problem(Exception):
-    """A refusal with a code of the catalogue; `retry_after` is in whole seconds."""
+    """An error with a code of the catalogue. `retry_after` is in whole seconds."""
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Problem(Exception):
 
 
 class UnknownLink(Problem):
-    """A signing link that nobody has, or has any more."""
+    """The signing link does not exist, was replaced, or has expired."""
 
     def __init__(self) -> None:
         super().__init__("not_found", "This link is not complete, or a newer one has replaced it.")

@@ -1,9 +1,12 @@
-"""Text as it is compared: letters of any width and case alike."""
+"""Case folding for comparisons: texts that differ only in width or case become equal."""
 
 import unicodedata
 
 
 def fold(text: str) -> str:
-    """NFKC around case folding; a dotted capital I becomes the plain letter, as nobody types the dot alone."""
+    """Return `text` in NFKC and folded case, for comparison only.
+
+    The dotted capital I (U+0130) becomes a plain `i`: users do not type the combining dot.
+    """
     folded = unicodedata.normalize("NFKC", text).casefold().replace("i\u0307", "i")
     return unicodedata.normalize("NFKC", folded)

@@ -1,4 +1,4 @@
-"""Points in time as whole milliseconds since 1970 in UTC, and their one written form (RFC 3339, contract 2.4)."""
+"""Points in time as whole milliseconds since 1970 in UTC, and their one text form (RFC 3339, contract 2.4)."""
 
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
@@ -15,17 +15,20 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def to_datetime(at: Instant) -> datetime:
-    """The same instant, aware and in UTC."""
+    """Return the same instant as an aware `datetime` in UTC."""
     return EPOCH + timedelta(milliseconds=at)
 
 
 def rfc3339(at: Instant) -> str:
-    """`2026-11-21T00:14:00.123Z`."""
+    """Format an instant with milliseconds in UTC, such as `2026-11-21T00:14:00.123Z`."""
     return to_datetime(at).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def parse(text: str) -> Instant:
-    """The instant of an RFC 3339 time with any offset; a time without one is a ValueError."""
+    """Return the instant of an RFC 3339 time with any offset.
+
+    Raises ValueError when the text is not a time or has no offset.
+    """
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         raise ValueError("a time needs its offset from UTC, such as Z")

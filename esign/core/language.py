@@ -1,7 +1,7 @@
-"""The languages that pages, letters and certificates speak: how each counts, runs and writes a fraction.
+"""The languages of pages, mails and certificate pages: plural forms, text direction and decimal separator.
 
-Plural forms are those of CLDR for whole numbers below a million; the forms above it (French, Spanish, Italian,
-Portuguese "many") and those of fractions (Polish "other") are never asked for.
+Plural forms are those of CLDR for whole numbers below a million. The forms above it (French, Spanish, Italian,
+Portuguese "many") and those of fractions (Polish "other") are never needed here.
 """
 
 import re
@@ -16,7 +16,10 @@ Tag = Literal["ar", "de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt"]
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """`name` in its own words; `forms` are the plural forms it has, `form` tells which of them a number takes."""
+    """A language; `name` is its name in itself.
+
+    `forms` lists its plural forms, and `form` returns the one of them that a number takes.
+    """
 
     tag: Tag
     name: str
@@ -66,22 +69,25 @@ LANGUAGES: Mapping[str, Language] = {
 
 
 def find(tag: str | None) -> Language | None:
-    """The language of a BCP 47 tag, whatever its region: `pt-BR` is Portuguese."""
+    """Return the language of a BCP 47 tag, ignoring the region (`pt-BR` is Portuguese), or None."""
     return LANGUAGES.get((tag or "").split("-")[0].lower())
 
 
 def apart(text: str, direction: str) -> str:
-    """Somebody's words inside a sentence that runs from right to left, kept from mixing with it."""
+    """Return `text` isolated from the surrounding sentence when that runs from right to left.
+
+    U+2068 and U+2069 keep a name of the other direction from reordering the sentence around it.
+    """
     return f"\u2068{text}\u2069" if direction == "rtl" else text
 
 
 def choose(*wanted: str | None) -> Language:
-    """The first that there is, else English."""
+    """Return the first of the wanted languages that exists, else English."""
     return next(filter(None, map(find, wanted)), LANGUAGES[DEFAULT])
 
 
 def accepted(header: str | None) -> str | None:
-    """The language of ours that an `Accept-Language` header likes best."""
+    """Return the tag of the supported language that an `Accept-Language` header prefers, or None."""
     liked = [(float(match[2] or 1), match[1]) for match in ACCEPTED.finditer(header or "")]
     for quality, tag in sorted(liked, key=lambda one: -one[0]):
         if quality > 0 and (language := find(tag)):

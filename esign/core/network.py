@@ -1,7 +1,8 @@
-"""Whose address a limit counts: the network that one subscriber is given, and not the single address.
+"""The network that a rate limit counts an address by, instead of the single address.
 
-A subscriber of IPv6 has at least a /64 (RFC 6177, RFC 7934) and often a /56 or /48, so that a limit by address would
-limit nobody. A /48 may also be a company with many people: it is counted as well, but loosely.
+A subscriber of IPv6 has at least a /64 (RFC 6177, RFC 7934) and often a /56 or /48, so a limit by address would
+have no effect. A /48 may also be a company with many people: it is counted as well, with a limit ten times as
+high.
 """
 
 from functools import lru_cache
@@ -12,7 +13,7 @@ LOOSELY = 10  # times as much for a /48 as for a /64
 
 
 def read_address(text: str) -> IPv4Address | IPv6Address | None:
-    """Return the address, an IPv4 one written as IPv6 (`::ffff:192.0.2.1`) as what it is; None for other text."""
+    """Parse an address; return an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) as IPv4, and None for other text."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -22,7 +23,7 @@ def read_address(text: str) -> IPv4Address | IPv6Address | None:
 
 @lru_cache(maxsize=4096)
 def network_of(text: str) -> str:
-    """Return an IPv4 address itself, the /64 of an IPv6 address, and any other text as it is."""
+    """Return an IPv4 address unchanged, the /64 of an IPv6 address, and any other text unchanged."""
     address = read_address(text)
     if isinstance(address, IPv6Address):
         return _prefix(address, NARROW)
@@ -31,13 +32,13 @@ def network_of(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def wide_network_of(text: str) -> str | None:
-    """Return the /48 of an IPv6 address, None for all else."""
+    """Return the /48 of an IPv6 address, and None for everything else."""
     address = read_address(text)
     return _prefix(address, WIDE) if isinstance(address, IPv6Address) else None
 
 
 def networks_of(text: str) -> tuple[tuple[str, int], ...]:
-    """Return what a limit counts this address by, each with the number of times the limit that it may take."""
+    """Return the keys a limit counts this address by, each with the factor by which its limit is multiplied."""
     wide = wide_network_of(text)
     return ((network_of(text), 1),) if wide is None else ((network_of(text), 1), (wide, LOOSELY))
 

@@ -1,8 +1,9 @@
-"""Whether a file is a PDF and nothing else.
+"""Tells whether a file is a PDF and nothing else.
 
-A polyglot is a file that other programs take for something else: a web page or a program before `%PDF-`, a ZIP archive
-behind the end or within. PDF readers skip what they do not know (ISO 32000-1, implementation note 13: the header may
-stand within the first 1,024 bytes), so such a file looks harmless and is served as what somebody signed.
+A polyglot is a file that other programs read as another format: a web page or a program before `%PDF-`, a ZIP
+archive behind the end or inside. PDF readers skip what they do not know (ISO 32000-1, implementation note 13:
+the header may stand within the first 1,024 bytes), so such a file looks harmless and would be served as a
+signed document.
 """
 
 import struct
@@ -16,7 +17,7 @@ ZIP_TAIL = 22 + 65_535
 
 
 def is_pure(content: bytes) -> bool:
-    """Return whether nothing but blanks stands before and behind the PDF, and no ZIP archive ends in it."""
+    """Return whether only white space stands before and behind the PDF, and no ZIP archive ends in it."""
     start = content[:1024].find(HEADER)
     end = content.rfind(END)
     if start < 0 or end < 0:
@@ -29,7 +30,7 @@ def is_pure(content: bytes) -> bool:
 
 
 def has_zip(content: bytes) -> bool:
-    """Return whether a reader of ZIP would find an archive that has entries, or an empty one at the very end."""
+    """Return whether a ZIP reader would find an archive with entries, or an empty archive at the very end."""
     tail = content[-ZIP_TAIL:]
     base, at = len(content) - len(tail), len(tail)
     while (at := tail.rfind(ZIP_END, 0, at)) >= 0:

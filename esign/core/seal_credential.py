@@ -1,4 +1,4 @@
-"""What a seal is made with: a private key and its certificates, as plain DER that every floor may carry."""
+"""The key and certificates that a seal is made with, as plain DER bytes that every floor can pass on."""
 
 from dataclasses import dataclass, field
 
@@ -13,7 +13,7 @@ class Credential:
 
     @property
     def anchor_der(self) -> bytes:
-        """The certificate that trust in this credential begins with: the last of the chain, or its own."""
+        """Return the certificate that trust in this credential starts from: the last of the chain, or its own."""
         return self.chain_der[-1] if self.chain_der else self.certificate_der
 
 

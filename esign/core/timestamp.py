@@ -1,4 +1,4 @@
-"""Time stamps: what an authority says about when it saw a signature, and how such authorities answer."""
+"""Time stamps, and how the time-stamp authorities of the settings last answered."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -10,7 +10,9 @@ LARGEST = 12_288  # bytes of a token; with the certificates up to its root it ma
 
 @dataclass(frozen=True, slots=True)
 class TimeStamp:
-    """`token` is the authority's signed answer (RFC 3161, DER), `at` the time in it, `authority` who signed it."""
+    """A time stamp: `token` is the signed answer (RFC 3161, DER), `at` its time, `authority` the name of its
+    signer.
+    """
 
     token: bytes
     at: Instant
@@ -19,9 +21,10 @@ class TimeStamp:
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """One address of the settings, and what came of asking it last: `error` is None where it gave a time stamp.
+    """A time-stamp authority of the settings, and the result of the last request to it.
 
-    `name` is that in its certificate, since it first answered.
+    `error` is None when that request returned a time stamp. `name` is the name in its certificate, known after
+    its first answer.
     """
 
     url: str

@@ -1,13 +1,13 @@
-"""In which order mails leave while several wait: whoever sits before a page and waits for one comes first."""
+"""The order in which waiting mails leave: mails that a person waits for in front of a page come first."""
 
 from collections.abc import Mapping
 from enum import IntEnum
 
 
 class Urgency(IntEnum):
-    """The lower, the sooner."""
+    """How soon a mail leaves; lower values leave first."""
 
-    AWAITED = 0  # somebody waits for it now: codes, password resets
+    AWAITED = 0  # a person waits for it now: codes, password resets
     INVITATION = 1
     OUTCOME = 2  # copies of sealed files, and how a document ended
     NEWS = 3  # reminders and notices
@@ -28,5 +28,5 @@ LETTERS: Mapping[str, Urgency] = {
 
 
 def urgency_of(letter: str) -> Urgency:
-    """Return how urgent a letter is; one that is not named here is news."""
+    """Return the urgency of a letter; letters that `LETTERS` does not name are news."""
     return LETTERS.get(letter, Urgency.NEWS)

@@ -1,1 +1,1 @@
-"""The rules of a document: its parts, what may stand in it, and what its people are told."""
+"""The rules of a document: its parts, its states, the values of its fields, and the texts shown to its recipients."""

@@ -1,4 +1,4 @@
-"""What nobody but a person can put right: a seal that fails, and an address that refuses its mail."""
+"""Finds documents that a person has to look after: a failed seal, or an address that refuses mail."""
 
 from enum import StrEnum
 
@@ -11,14 +11,17 @@ class Trouble(StrEnum):
 
 
 def trouble(document: Document) -> Trouble | None:
-    """What the document needs somebody's attention for; None while all is well, or too late to mend."""
+    """Return what about the document needs a person's attention, or None.
+
+    A document that has ended needs none: its recipients' addresses can no longer be corrected.
+    """
     if document.status is Status.SEALING and document.seal_error is not None:
         return Trouble.SEAL
     return Trouble.ADDRESS if refused(document) else None
 
 
 def refused(document: Document) -> tuple[Recipient, ...]:
-    """Whose address refused the newest mail, while they are waited for."""
+    """Return the recipients whose turn it is and whose address refused the latest mail."""
     if document.status is not Status.SENT:
         return ()
     return tuple(r for r in document.recipients if r.active and r.delivery is Delivery.FAILED)

@@ -24,7 +24,10 @@ ERASED = "audit.erased"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the trail; hashes are raw bytes. In an administrative log `document_id` is the organisation's id."""
+    """One entry of a trail; hashes are raw bytes.
+
+    In an administrative log, `document_id` holds the organisation's id.
+    """
 
     document_id: str
     seq: int
@@ -42,7 +45,10 @@ class Entry:
 
 
 def entry(event: Event, document_id: str, seq: int, prev_hash: bytes, salt: bytes) -> Entry:
-    """The next line after the one whose hash is `prev_hash`; `salt` is 16 random bytes."""
+    """Return the next entry of a trail, chained to the entry whose hash is `prev_hash`.
+
+    `salt` is 16 random bytes.
+    """
     personal: dict[str, Any] = {
         "actor": {"name": event.actor.name, "email": event.actor.email},
         "ip": event.origin.ip,
@@ -68,12 +74,12 @@ def entry(event: Event, document_id: str, seq: int, prev_hash: bytes, salt: byte
 
 
 def hash_personal(salt: bytes, personal: Mapping[str, Any]) -> bytes:
-    """What stands for the personal half in the chain, and stays when that half is erased."""
+    """Return the hash that stands for the personal half in the chain and stays when that half is erased."""
     return hashlib.sha256(salt + rfc8785.dumps(dict(personal))).digest()
 
 
 def chained(line: Entry) -> bytes:
-    """The hash this line must have."""
+    """Return the hash that this entry must carry."""
     public: dict[str, Any] = {
         "seq": line.seq,
         "at": rfc3339(line.at),
@@ -87,30 +93,31 @@ def chained(line: Entry) -> bytes:
 
 
 def subject_name(subject: str) -> str:
-    """Return what the public half calls the id of what the trail is about."""
+    """Return the member of the public half that holds the subject's id: `documentId` or `organisationId`."""
     return "organisationId" if is_organisation(subject) else "documentId"
 
 
 def is_organisation(subject: str) -> bool:
+    """Return whether the trail of this subject is the administrative log of an organisation."""
     return subject.startswith("org_")
 
 
 def is_own_personal(line: Entry) -> bool:
-    """Whether the personal half is the one that was hashed, or was erased together with its salt."""
+    """Return whether the personal half matches its hash, or was erased together with its salt."""
     if line.salt is None or line.personal is None:
         return line.salt is None and line.personal is None
     return hash_personal(line.salt, line.personal) == line.personal_hash
 
 
 def fault(line: Entry, seq: int, previous: bytes) -> str | None:
-    """What keeps this line from being number `seq` after the hash `previous`."""
+    """Return why this entry cannot be number `seq` after the hash `previous`, or None when it can."""
     if line.seq != seq:
         return f"entry {seq} is missing" if line.seq > seq else f"there is another entry {line.seq}"
     if line.prev_hash != previous:
         return "it does not follow from the entry before it"
     try:
         own, personal = chained(line), is_own_personal(line)
-    except (ValueError, OverflowError, RecursionError):  # a time out of this world, a number beyond JSON's
+    except (ValueError, OverflowError, RecursionError):  # a time beyond datetime, a number beyond JSON
         return "it cannot have been written like this"
     if own != line.hash:
         return "its hash is not the one of what it says"
@@ -119,7 +126,10 @@ def fault(line: Entry, seq: int, previous: bytes) -> str | None:
 
 @dataclass(slots=True)
 class Chain:
-    """A trail as it is read line by line: how far it goes, its head, and the first thing that is wrong with it."""
+    """A trail that is checked while it is read: its length, the hash of its last entry, and the first fault.
+
+    `unannounced` holds the numbers of erased entries that no later entry has named yet.
+    """
 
     document_id: str
     entries: int = 0
@@ -127,11 +137,11 @@ class Chain:
     broken: str | None = None
     last_type: str = ""
     erased: bool = False
-    late: bool = False  # its end is vouched for only since an upgrade
+    late: bool = False  # its head was added by an upgrade: the entries before have no older proof
     unannounced: set[int] = field(default_factory=set)
 
     def follow(self, seq: int, line: Entry | None) -> None:
-        """Take the next line, None where it cannot be read; after the first fault nothing more is looked at."""
+        """Check the next entry, or None for one that cannot be read. After the first fault, ignore the rest."""
         if self.broken:
             return
         expected = self.entries + 1
@@ -147,9 +157,10 @@ class Chain:
             self.unannounced.difference_update(line.data.get("entries", ()))
 
     def end(self) -> None:
-        """What only the whole trail shows: personal data goes with the document and not before (D12).
+        """Check that personal data was erased only as the rules allow; call it after the last entry (D12).
 
-        From an administrative log it goes entry by entry, and a later entry names the numbers.
+        The personal data of a document goes all at once, when the document is deleted. An administrative log
+        loses it entry by entry, and a later entry must name their numbers.
         """
         if is_organisation(self.document_id):
             if not self.broken and self.unannounced:
@@ -160,7 +171,7 @@ class Chain:
 
 
 def is_intact(trail: Iterable[Entry]) -> bool:
-    """Whether every line carries the hash of the one before it and of its own words."""
+    """Return whether every entry carries its own hash and the hash of the entry before it."""
     previous = START
     for seq, line in enumerate(trail, 1):
         if fault(line, seq, previous):
@@ -170,5 +181,8 @@ def is_intact(trail: Iterable[Entry]) -> bool:
 
 
 def spoken_for(document_id: str, seq: int, head: bytes, late: bool = False) -> bytes:
-    """Return what the mac of a head is made of; that of a `late` one differs, so that it cannot pass for another."""
+    """Return the message whose mac vouches for the end of a trail.
+
+    The message of a `late` head differs, so that its mac cannot pass for that of an ordinary head.
+    """
     return f"{document_id}\n{seq}\n{LATE if late else ''}".encode() + head

@@ -1,4 +1,7 @@
-"""An audit trail as a file of its own, in the members of the API: it lies in sealed files and recomputes by itself."""
+"""The audit trail as a JSON file with the members of the API.
+
+The file is attached to the sealed document, and its chain can be recomputed from the file alone.
+"""
 
 import json
 from collections.abc import Sequence
@@ -11,7 +14,7 @@ NAME = "audit.json"
 
 
 def write(document_id: str, trail: Sequence[Entry]) -> bytes:
-    """All of it, with what was hashed of persons: their salts are what the chain is recomputed with."""
+    """Return the whole trail as JSON, including the salts, which are needed to recompute the chain."""
     whole = {
         "documentId": document_id,
         "entries": len(trail),
@@ -22,7 +25,7 @@ def write(document_id: str, trail: Sequence[Entry]) -> bytes:
 
 
 def told(line: Entry) -> dict[str, Any]:
-    """An entry as contract 3.2 shows it."""
+    """Return an entry as the JSON object of contract 3.2."""
     personal = line.personal or {}
     actor = personal.get("actor") or {}
     return {
@@ -48,7 +51,7 @@ def told(line: Entry) -> dict[str, Any]:
 
 
 def recompute(content: bytes) -> Chain:
-    """Where the chain in such a file leads, and the first thing that is wrong with it."""
+    """Recompute the chain of such a file; the result says how far it goes and the first fault in it."""
     try:
         whole = json.loads(content)
         document_id, lines = whole["documentId"], whole["data"]
@@ -64,7 +67,7 @@ def recompute(content: bytes) -> Chain:
 
 
 def _entry(document_id: str, line: Any) -> Entry | None:
-    """None for what is no entry."""
+    """Return the entry of a JSON object, or None where it is not an entry."""
     try:
         actor, data, salt = line["actor"], line["data"], line["salt"]
         personal = {

@@ -1,9 +1,11 @@
-"""The codes by which a recipient shows who they are: how long one lives, and how often one may try.
+"""The codes by which a recipient proves who they are: how long a code is valid and how many tries it allows.
 
-`email_code`: six digits by mail, for 10 minutes and 5 wrong tries, at most 10 codes a day (UTC), a minute apart:
-50 guesses a day among a million. `access_code`: agreed upon beforehand, so it cannot be changed when it was
-guessed at: 5 wrong tries in 15 minutes and 20 in all (reliability.md 6.5). Time lowers a count, and the
-sender, who sees that somebody is blocked and lets them try again.
+`email_code`: six digits by mail, valid for 10 minutes and 5 wrong tries, at most 10 codes a day (UTC), a minute
+apart. That allows 50 guesses a day among a million.
+
+`access_code`: agreed beforehand, so it cannot be replaced after it was guessed at. It allows 5 wrong tries in
+15 minutes and 20 in all. The first count ends with its window. Both end when the sender, who sees that a
+recipient is blocked, allows new tries.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +22,7 @@ TRIES_IN_ALL = 20
 
 
 class Method(StrEnum):
-    """How a recipient shows that the link is theirs; with `link` alone, by having it."""
+    """How a recipient proves that the link is theirs. With `link`, having it is enough."""
 
     LINK = "link"
     EMAIL_CODE = "email_code"
@@ -40,11 +42,11 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """What is known of the codes of one recipient; `code` is the mac of the one mailed last, until it is used.
+    """The state of one recipient's codes; `code` is the mac of the code mailed last, until it is used.
 
-    `sent` counts the codes of the day `sent_on` (UTC, from 1970), `tries` the wrong tries at the last code,
-    or for an access code those in the window that began at `tries_since`. `reached` is what became of the mail with
-    the code (`link.Reached`).
+    `sent` counts the codes sent on the day `sent_on` (UTC, from 1970). `tries` counts the wrong tries at the
+    last mailed code or, for an access code, those in the window that began at `tries_since`. `reached` says
+    what became of the mail with the code (`signing_link.Reached`).
     """
 
     recipient_id: str
@@ -60,7 +62,10 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a recipient stands: `left` tries; a new code can be sent, or a wait is over, at `at`, if ever."""
+    """What a recipient can do now, with `left` tries.
+
+    `at` is when a new code can be sent or a wait is over. `until` is when the present code expires.
+    """
 
     step: Step
     left: int = 0
@@ -69,12 +74,14 @@ class Standing:
 
 
 def standing(method: str, challenge: Challenge, now: Instant) -> Standing:
+    """Return what the recipient can do now under this method of authentication."""
     if method == Method.ACCESS_CODE:
         return standing_of_agreed(challenge, now)
     return standing_of_mailed(challenge, now)
 
 
 def standing_of_agreed(challenge: Challenge, now: Instant) -> Standing:
+    """Return what the recipient of an access code can do now."""
     if challenge.tries_in_all >= TRIES_IN_ALL:
         return Standing(Step.BLOCKED)
     since = challenge.tries_since
@@ -85,6 +92,7 @@ def standing_of_agreed(challenge: Challenge, now: Instant) -> Standing:
 
 
 def standing_of_mailed(challenge: Challenge, now: Instant) -> Standing:
+    """Return what the recipient of mailed codes can do now."""
     again = next_code_at(challenge, now)
     left = TRIES - challenge.tries
     if challenge.sent_at is not None and challenge.code is not None:
@@ -96,21 +104,21 @@ def standing_of_mailed(challenge: Challenge, now: Instant) -> Standing:
 
 
 def next_code_at(challenge: Challenge, now: Instant) -> Instant:
-    """When the next code may be sent; not later than `now` where it may be already."""
+    """Return when the next code may be sent: `now` or earlier when it may be sent at once."""
     if challenge.sent_on == now // DAY and challenge.sent >= CODES_A_DAY:
         return (now // DAY + 1) * DAY
     return now if challenge.sent_at is None else challenge.sent_at + APART
 
 
 def sent(challenge: Challenge, code: bytes, now: Instant) -> Challenge:
-    """A new code is on its way; the one before it no longer counts."""
+    """Return the challenge after a new code was sent; the code before it stops counting."""
     today = now // DAY
     so_far = challenge.sent if challenge.sent_on == today else 0
     return replace(challenge, code=code, sent_at=now, sent_on=today, sent=so_far + 1, tries=0, reached=None)
 
 
 def tried(method: str, challenge: Challenge, now: Instant) -> Challenge:
-    """One wrong try more."""
+    """Return the challenge after one more wrong try."""
     more = replace(challenge, tries=challenge.tries + 1, tries_in_all=challenge.tries_in_all + 1)
     if method == Method.EMAIL_CODE:
         return more
@@ -121,7 +129,7 @@ def tried(method: str, challenge: Challenge, now: Instant) -> Challenge:
 
 
 def is_blocked(method: str, challenge: Challenge, now: Instant) -> bool:
-    """Return whether the recipient can neither enter a code now nor have one sent within a minute."""
+    """Return whether the recipient can neither enter a code now nor have a new one sent within a minute."""
     found = standing(method, challenge, now)
     if method == Method.ACCESS_CODE:
         return found.step in (Step.WAIT, Step.BLOCKED)
@@ -129,10 +137,10 @@ def is_blocked(method: str, challenge: Challenge, now: Instant) -> bool:
 
 
 def reset(challenge: Challenge) -> Challenge:
-    """Return the challenge of somebody who has tried nothing and was sent nothing."""
+    """Return a challenge without any codes or tries."""
     return Challenge(challenge.recipient_id)
 
 
 def passed(challenge: Challenge) -> Challenge:
-    """A mailed code is used up by being right."""
+    """Return the challenge after the mailed code was entered correctly, which uses it up."""
     return replace(challenge, code=None)

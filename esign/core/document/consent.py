@@ -1,6 +1,6 @@
-"""What a recipient agrees to before signing or approving: the words of each language, their version, their hash.
+"""The text a recipient agrees to before signing or approving, in each language, with its version and hash.
 
-The words are evidence: change them only together with `VERSION`.
+The text is evidence: change it only together with `VERSION`.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ VERSION = "2026-11"
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """`agreement` stands beside the box to tick, `disclosure` above it; `{…}` is filled in."""
+    """`agreement` stands beside the box to tick, `disclosure` above it. `{…}` are placeholders."""
 
     agreement: str
     disclosure: str
@@ -124,24 +124,24 @@ APPROVALS: Mapping[str, Wording] = {
 
 
 def text(locale: str, title: str, role: Role = Role.SIGNER) -> str:
-    """The sentence that the recipient ticks, for a document of this title."""
+    """Return the sentence that the recipient ticks, with the document's title filled in."""
     return wording(locale, role).agreement.replace("{title}", apart(title, choose(locale).direction))
 
 
 def disclosure(locale: str, organisation: str, role: Role = Role.SIGNER) -> str:
-    """What is recorded, and for a signer the right to paper."""
+    """Return the text about what is recorded and, for a signer, about the right to a paper copy."""
     return wording(locale, role).disclosure.replace(
         "{organisation}", apart(organisation, choose(locale).direction)
     )
 
 
 def sha256(locale: str, role: Role = Role.SIGNER) -> str:
-    """Hash of the words before anything is filled in, in hex: agreement, line feed, disclosure."""
+    """Return the SHA-256 in hex of the agreement, a line feed and the disclosure, before anything is filled in."""
     shown = wording(locale, role)
     return hashlib.sha256(f"{shown.agreement}\n{shown.disclosure}".encode()).hexdigest()
 
 
 def wording(locale: str, role: Role = Role.SIGNER) -> Wording:
-    """The words of the locale or of its language, else the English ones."""
+    """Return the text of the locale or of its language, else the English one."""
     words = APPROVALS if role is Role.APPROVER else WORDINGS
     return words[choose(locale).tag]

@@ -1,4 +1,4 @@
-"""A document, its recipients and their fields, as the rules see them (contract 2, 3.2, 4)."""
+"""A document, its recipients and their fields: the frozen values that the rules work on (contract 2, 3.2, 4)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -60,13 +60,15 @@ class Delivery(StrEnum):
     NONE = "none"
     QUEUED = "queued"
     ACCEPTED = "accepted"
-    KEPT = "kept"  # on this server: no mail server is set, or test mode mails nobody
+    KEPT = "kept"  # on this server: no mail server is set, or the document is in test mode
     FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as displayed, after rotation: points; `rotation` is 0, 90, 180 or 270 degrees clockwise."""
+    """The size of a page as displayed, after rotation, in points. `rotation` is 0, 90, 180 or 270 degrees
+    clockwise.
+    """
 
     width: float
     height: float
@@ -75,7 +77,9 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """A signature or initials: a picture by its SHA-256 when drawn or uploaded, else text in a hand."""
+    """A signature or initials: a picture (its SHA-256) when drawn or uploaded, otherwise text in a handwriting
+    font.
+    """
 
     kind: str
     picture: str | None = None
@@ -90,7 +94,7 @@ Value = str | bool | Ink
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A place on a page, in percent of the page as displayed, that one recipient fills in.
+    """A place on a page that one recipient fills in; positions are percent of the page as displayed.
 
     `options` holds the extra properties of the type (contract 4), with their defaults put in.
     """
@@ -116,10 +120,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """Somebody the document is for; `order` groups act one after the other, equal orders at once.
+    """A person the document is for; groups of equal `order` act one after the other.
 
-    `link` and `code` say how the link and the code reached them that they acted with last (`link.Route`).
-    `access_code` is what `actions.base.stored_codes` makes of a code that was agreed upon, never the code itself.
+    `link` and `code` say how the link and the code that they last acted with reached them
+    (`signing_link.Route`). `access_code` is the stored form of the agreed code that `actions.base.stored_codes`
+    makes, never the code itself.
     """
 
     id: str
@@ -151,16 +156,17 @@ class Recipient:
 
     @property
     def acting(self) -> bool:
+        """Return whether the document waits for this recipient: a signer or an approver."""
         return self.role in ACTING
 
     @property
     def active(self) -> bool:
-        """Whether their own link opens the document: asked and not finished, or a viewer whose turn came."""
+        """Return whether their own link opens the document: invited and not finished, or a viewer whose turn came."""
         return self.role in INVITED and self.status in (RecipientStatus.SENT, RecipientStatus.VIEWED)
 
     @property
     def invited(self) -> bool:
-        """Asked to act and not finished yet."""
+        """Return whether the recipient was invited to act and has not finished."""
         return self.acting and self.active
 
 
@@ -171,7 +177,7 @@ FOREIGN = (
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The uploaded bytes and their normalised twin, by SHA-256, and what normalising changed."""
+    """The uploaded bytes and their normalised form, by SHA-256, and what normalising changed."""
 
     name: str
     uploaded: str
@@ -184,9 +190,10 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """Our PAdES signature over a completed document; `size` in bytes.
+    """The PAdES signature over a completed document; `size` is in bytes.
 
-    `asked` is the level that the settings wanted. `stamped_at` is the time of its time stamp, `authority` whose it is.
+    `asked` is the level that the settings asked for. `stamped_at` is the time of its time stamp, `authority`
+    the name of the time-stamp authority.
     """
 
     level: str
@@ -204,7 +211,7 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One PDF on its way from draft to sealed; only `lifecycle` changes `status`."""
+    """One PDF on its way from draft to sealed. Only `lifecycle` changes `status`."""
 
     id: str
     organisation_id: str
@@ -237,28 +244,29 @@ class Document:
 
     @property
     def page_count(self) -> int:
+        """Return the number of pages of the file."""
         return len(self.file.pages)
 
     def recipient(self, recipient_id: str) -> Recipient:
-        """The recipient of that id; `not_found` when it is not one of this document."""
+        """Return the recipient of that id; raise `not_found` when the document has none."""
         for recipient in self.recipients:
             if recipient.id == recipient_id:
                 return recipient
         raise Problem("not_found")
 
     def holders(self) -> tuple[Recipient, ...]:
-        """Whoever may hold fields, in the order in which marks of a file count them."""
+        """Return the recipients who may hold fields, in the order in which markers in a file number them."""
         return tuple(r for r in self.recipients if r.acting)
 
     def with_recipient(self, changed: Recipient) -> "Document":
-        """The same document with the recipient of that id replaced."""
+        """Return the same document with the recipient of that id replaced."""
         return replace(self, recipients=tuple(changed if r.id == changed.id else r for r in self.recipients))
 
     def all_acted(self) -> bool:
-        """Whether every acting recipient has finished."""
+        """Return whether every acting recipient has finished."""
         return all(r.status is RecipientStatus.COMPLETED for r in self.recipients if r.acting)
 
     def finished(self) -> tuple[Recipient, ...]:
-        """Whoever has finished, in the order in which they did."""
+        """Return the recipients who have finished, in the order in which they did."""
         done = [r for r in self.recipients if r.status is RecipientStatus.COMPLETED]
         return tuple(sorted(done, key=lambda r: (r.completed_at or 0, r.id)))

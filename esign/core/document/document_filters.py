@@ -1,4 +1,4 @@
-"""What a list of documents is asked for: filters, each narrowing it further, and the order (contract 3.2)."""
+"""The filters and the order of a list of documents (contract 3.2)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ from esign.core.instant import Instant
 
 
 class Sort(StrEnum):
-    """The orders of a list; the default comes first."""
+    """The orders of a list, the default first."""
 
     NEWEST = "-createdAt"
     OLDEST = "createdAt"
@@ -18,22 +18,23 @@ class Sort(StrEnum):
 
     @property
     def key(self) -> str:
-        """The member of a document that orders."""
+        """Return the attribute of a document that this order sorts by."""
         return "created_at" if self in (Sort.NEWEST, Sort.OLDEST) else "updated_at"
 
     @property
     def descending(self) -> bool:
+        """Return whether the latest comes first."""
         return self.startswith("-")
 
     @property
     def turned(self) -> "Sort":
-        """The same order from its other end."""
+        """Return the opposite order."""
         return Sort(self[1:] if self.descending else f"-{self}")
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From `after` on, up to but without `before`; None is open."""
+    """The times from `after` on, and before `before`. None leaves that end open."""
 
     after: Instant | None = None
     before: Instant | None = None
@@ -44,9 +45,10 @@ ALWAYS = Span()
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One question: what is not given does not narrow. `q` and `recipient_email` are compared folded.
+    """The filters of one list; a filter that is not given does not narrow the list.
 
-    `attention`: only what needs somebody's (core/attention).
+    `q` and `recipient_email` are compared folded. `attention` keeps only documents that need attention
+    (core/attention).
     """
 
     statuses: frozenset[Status] = frozenset()
@@ -61,7 +63,10 @@ class Listing:
     attention: bool = False
 
     def still_has(self, document: Document) -> bool:
-        """Whether a document that was found fits after it changed its status."""
+        """Return whether a document of this list still belongs in it after its status changed.
+
+        Only the filters on status and attention are checked again.
+        """
         there = not self.statuses or document.status in self.statuses
         return there and (not self.attention or trouble(document) is not None)
 

@@ -1,4 +1,4 @@
-"""Which other applications may show a signing page inside a page of theirs."""
+"""The origins of other applications that may show a signing page in a frame."""
 
 import re
 
@@ -10,9 +10,10 @@ PORTS = {"https": 443, "http": 80}
 
 
 def origin(text: str) -> str | None:
-    """As a browser writes it, such as `https://app.example.com`; None for what is no origin of the web.
+    """Return an origin in the form browsers use, such as `https://app.example.com`, or None if it is not one.
 
-    Plain http is only that of the reader's own machine. Nothing else gets through: it stands in a header.
+    Plain http is accepted only for the local machine. The check is strict because the result is written into a
+    response header.
     """
     found = ORIGIN.fullmatch(text.lower()) if text.isascii() else None
     if found is None or len(found[2]) > 253:
@@ -24,5 +25,5 @@ def origin(text: str) -> str | None:
 
 
 def is_plain(origin: str) -> bool:
-    """Whether it is reached without TLS, for trying things out."""
+    """Return whether the origin is reached without TLS, which is meant for trying things out."""
     return origin.startswith("http:")

@@ -1,4 +1,4 @@
-"""What a recipient may put into a field (contract 4): each type's check, and the checks across a group."""
+"""Checks the values of fields (contract 4): one check per type, and the checks across a group of boxes."""
 
 import re
 import unicodedata
@@ -41,7 +41,7 @@ PATTERNS: Mapping[str, tuple[Callable[[str], bool], str]] = {
 
 
 class Wrong(ValueError):
-    """A value that does not fit, with the sentence for the signer and the rule it breaks."""
+    """A value that does not fit its field, with the sentence for the signer and the rule it breaks."""
 
     def __init__(self, rule: str, message: str) -> None:
         super().__init__(message)
@@ -51,11 +51,13 @@ class Wrong(ValueError):
 def fill(
     recipient: Recipient, answers: Mapping[str, Any], today: date, now: Instant
 ) -> tuple[tuple[Field, ...], Ink | None]:
-    """The recipient's fields with their answers put in, and the signature given apart from any field.
+    """Return the recipient's fields with their answers put in, and the signature given outside of any field.
 
-    `answers` maps field ids to JSON values, pictures already exchanged for `Ink`; `signature` stands for
-    the signature of a recipient who has no field for it. All problems are reported at once as
-    `invalid_request` with paths `/answers/<id>`; `today` is the date at the organisation.
+    `answers` maps field ids to JSON values, in which pictures are already replaced by `Ink`. The key
+    `signature` holds the signature of a recipient who has no field for it. `today` is the date at the
+    organisation.
+
+    All problems are reported at once, as `invalid_request` with paths `/answers/<id>`.
     """
     known = {field.id for field in recipient.fields} | {"signature"}
     problems = [
@@ -82,12 +84,15 @@ def fill(
 
 
 def needs_signature(recipient: Recipient) -> bool:
-    """Whether the signature has to be asked for apart from the fields (contract 1, row 2.2)."""
+    """Return whether the signature has to be given outside of the fields (contract 1, I6)."""
     return recipient.role is Role.SIGNER and not any(f.type is FieldType.SIGNATURE for f in recipient.fields)
 
 
 def answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value | None:
-    """The value that is stored for one field; an approver may leave any empty (contract 4). Raises Wrong."""
+    """Return the value to store for one field, or None for an empty one. Raises Wrong.
+
+    An approver may leave any field empty (contract 4).
+    """
     must = field.required and recipient.role is not Role.APPROVER
     if field.read_only:
         if given is not None and given != field.value:
@@ -113,7 +118,7 @@ def answer(field: Field, given: Any, recipient: Recipient, today: date) -> Value
 
 
 def prefill(field: Field, given: str | bool) -> Value | None:
-    """What the sender may write into a field beforehand; an empty text writes nothing. Raises Wrong."""
+    """Return the value that the sender writes into a field beforehand, or None for an empty text. Raises Wrong."""
     if field.type in INK:
         raise Wrong("type", "Nobody signs beforehand.")
     if field.type is FieldType.CHECKBOX:
@@ -125,6 +130,7 @@ def prefill(field: Field, given: str | bool) -> Value | None:
 
 
 def tick(given: Any, must: bool) -> bool:
+    """Return whether the box is ticked. Raises Wrong when `given` is not a boolean, or the box `must` be ticked."""
     if given is None:
         given = False
     if not isinstance(given, bool):
@@ -135,6 +141,7 @@ def tick(given: Any, must: bool) -> bool:
 
 
 def ink(field: Field, given: Any) -> Ink:
+    """Return the signature if its kind is one that the field allows. Raises Wrong."""
     if not isinstance(given, Ink):
         raise Wrong("type", "Draw, type or upload your signature.")
     if given.kind not in field.options.get("allowed", ("drawn", "typed", "uploaded")):
@@ -143,6 +150,7 @@ def ink(field: Field, given: Any) -> Ink:
 
 
 def words(field: Field, given: Any) -> str:
+    """Return a text that fits the field's length and pattern. Raises Wrong."""
     text = a_string(given)
     lines = field.options.get("multiline", False)
     if (CONTROL_BUT_LINES if lines else CONTROL).search(text):
@@ -159,6 +167,7 @@ def words(field: Field, given: Any) -> str:
 
 
 def name(field: Field, given: Any) -> str:
+    """Return a name of at most 200 printable characters. Raises Wrong."""
     text = a_string(given)
     if CONTROL.search(text):
         raise Wrong("format", "This text has characters that cannot be printed.")
@@ -168,6 +177,7 @@ def name(field: Field, given: Any) -> str:
 
 
 def email(field: Field, given: Any) -> str:
+    """Return an email address of plausible form. Raises Wrong."""
     text = name(field, given)
     if not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", text):
         raise Wrong("format", "Please write an email address, such as name@example.com.")
@@ -175,6 +185,7 @@ def email(field: Field, given: Any) -> str:
 
 
 def day(field: Field, given: Any) -> str:
+    """Return an ISO date within the bounds of the field. Raises Wrong."""
     text = a_string(given)
     if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         raise Wrong("format", "Please choose a date, such as 2026-11-21.")
@@ -189,6 +200,11 @@ def day(field: Field, given: Any) -> str:
 
 
 def number(field: Field, given: Any) -> str:
+    """Return a decimal number, with a point, within the bounds and decimals of the field. Raises Wrong.
+
+    A comma is read as the decimal point. Where fewer than three decimals are asked for, `1,000` is refused as a
+    mark between thousands.
+    """
     if THOUSANDS.fullmatch(a_string(given)) and (field.options.get("decimals") or 0) < 3:
         raise Wrong("format", "Please write the number without a mark between the thousands.")
     text = a_string(given).replace(",", ".")
@@ -209,17 +225,19 @@ def number(field: Field, given: Any) -> str:
 
 
 def choice(field: Field, given: Any) -> str:
+    """Return one of the field's options. Raises Wrong."""
     if given not in field.options.get("options", ()):
         raise Wrong("enum", "Please choose one of the options.")
     return str(given)
 
 
 def is_letter(c: str) -> bool:
-    """A letter, or a mark that belongs to one: accents, the vowels of Hindi and Thai."""
+    """Return whether `c` is a letter, or a mark that belongs to one: accents, vowel signs of Hindi and Thai."""
     return unicodedata.category(c)[0] in "LM"
 
 
 def a_string(given: Any) -> str:
+    """Return `given` if it is a string. Raises Wrong."""
     if not isinstance(given, str):
         raise Wrong("type", "Please write text.")
     return given
@@ -245,7 +263,11 @@ CHECKS: Mapping[FieldType, Callable[[Field, Any], Value]] = {
 
 
 def group_problems(fields: Iterable[Field], must: bool = True) -> list[Detail]:
-    """Check boxes of one group need between their largest minimum, if one `must` tick, and smallest maximum."""
+    """Return the problems of groups of check boxes that have too few or too many ticks.
+
+    The least number is the largest minimum in the group, and counts only if the recipient `must` tick. The most
+    is its smallest maximum.
+    """
     groups: dict[str, list[Field]] = {}
     for field in fields:
         if field.type is FieldType.CHECKBOX and field.options.get("group"):

@@ -1,4 +1,4 @@
-"""Names of files as every system takes them, none twice in one folder."""
+"""File names that every operating system accepts, unique within a folder."""
 
 import re
 import unicodedata
@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 from esign.core.document.document import Document
 
-LONGEST = 120  # characters before the ending; a path of Windows has 260 in all
+LONGEST = 120  # characters before the ending; a path on Windows has 260 in all
 WIDEST = 240  # bytes of these; a name on Linux has 255, of which a letter of many scripts takes three
 REFUSED = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
 RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 
 
 def portable(name: str) -> str:
-    """The name in letters that every file system and every terminal takes; never empty."""
+    """Return the name in characters that every file system and terminal accepts; it is never empty."""
     visible = "".join(
         c for c in unicodedata.normalize("NFC", name) if unicodedata.category(c) not in ("Cc", "Cf")
     )
@@ -25,9 +25,9 @@ def portable(name: str) -> str:
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """The same names, the second of two alike with a number: `offer.pdf`, `offer (2).pdf`.
+    """Return the names made unique by numbers: `offer.pdf`, `offer (2).pdf`.
 
-    Capitals do not tell names apart on Windows and macOS.
+    Names are compared without case, as on Windows and macOS.
     """
     taken: set[str] = set()
     made = []
@@ -44,6 +44,6 @@ def distinct(names: Iterable[str]) -> list[str]:
 
 
 def name_of(document: Document, variant: str) -> str:
-    """`contract.pdf`, `contract-sealed.pdf`, `contract-certificate.pdf`."""
+    """Return the file name of a variant: `contract.pdf`, `contract-sealed.pdf`, `contract-certificate.pdf`."""
     base = re.sub(r"\.pdf$", "", document.file.name, flags=re.IGNORECASE)
     return document.file.name if variant == "original" else f"{base}-{variant}.pdf"

@@ -1,4 +1,4 @@
-"""A signature that is drawn on a phone for a page at a desk: what each side may know of it, and how long."""
+"""A signature that is drawn on a phone for a signing page on another device: its state, and how long it is valid."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +10,7 @@ KINDS = ("signature", "initials")
 
 
 class Progress(StrEnum):
-    """How far it is; `expired` also for one that another has replaced."""
+    """The state of a hand-off; one that a newer one has replaced is `expired` as well."""
 
     WAITING = "waiting"
     OPENED = "opened"
@@ -20,7 +20,10 @@ class Progress(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """`id` names it to the desk and grants nothing; `kind` is what is asked for, signature or initials."""
+    """A hand-off; `id` names it to the page that waits and grants no access.
+
+    `kind` is what is drawn: signature or initials.
+    """
 
     recipient_id: str
     document_id: str
@@ -31,6 +34,7 @@ class Handoff:
     received: bool = False
 
     def progress(self, now: Instant) -> Progress:
+        """Return the state of the hand-off at `now`."""
         if now >= self.expires_at:
             return Progress.EXPIRED
         if self.received:

@@ -1,4 +1,4 @@
-"""What became of a letter to a recipient; it is noted beside the status and never changes it (contract 2.2)."""
+"""Records what became of a mail to a recipient. Delivery never changes a status (contract 2.2)."""
 
 from dataclasses import replace
 
@@ -9,13 +9,13 @@ from esign.core.instant import Instant
 
 
 def delivered(document: Document, recipient: Recipient, delivery: Delivery, now: Instant) -> Outcome:
-    """The letter was taken by the mail server, or kept here."""
+    """Record that the mail server accepted the mail, or that it was kept on this server."""
     taken = replace(recipient, delivery=delivery, delivery_at=now, delivery_error=None)
     return Outcome(replace(document, updated_at=now).with_recipient(taken))
 
 
 def delivery_failed(document: Document, recipient: Recipient, reason: str, now: Instant) -> Outcome:
-    """The mail server refused the address for good."""
+    """Record that the mail server refused the address permanently."""
     failed = replace(recipient, delivery=Delivery.FAILED, delivery_at=now, delivery_error=reason)
     return Outcome(
         replace(document, updated_at=now).with_recipient(failed),

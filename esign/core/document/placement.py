@@ -1,4 +1,6 @@
-"""Where a field may lie: percent of the page as displayed, origin top left (contract 4, Geometry)."""
+"""Where a field may lie, in percent of the page as displayed, with the origin at the top left (contract 4,
+Geometry).
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
@@ -25,7 +27,7 @@ SIZES: dict[FieldType, tuple[float, float]] = {
 def sized(
     kind: FieldType, x: float, y: float, width: float | None, height: float | None
 ) -> tuple[float, float]:
-    """Width and height with the defaults of the type put in; a default is cut to what fits on the page."""
+    """Return width and height, with the defaults of the type put in; a default is cut to what fits on the page."""
     default_width, default_height = SIZES[kind]
     return (
         fitting(default_width, x) if width is None else width,
@@ -34,12 +36,15 @@ def sized(
 
 
 def fitting(size: float, start: float) -> float:
-    """Cut at the edge of the page; whole where it would begin outside, which is the mistake to tell of."""
+    """Return `size` cut at the edge of the page.
+
+    A field that begins outside keeps its size, so that only its position is reported.
+    """
     return min(size, 100 - start) if start < 100 else size
 
 
 def out_of_bounds(field: Field, pages: Sequence[Page], path: str) -> Iterator[Detail]:
-    """Every reason why a field does not lie on its page, with the member it is about."""
+    """Yield every reason why a field does not lie on its page, with the member it is about."""
     if not 1 <= field.page <= len(pages):
         yield Detail(f"{path}/page", f"The document has pages 1 to {len(pages)}.", "range")
     for start, size in (("x", "width"), ("y", "height")):
@@ -54,7 +59,10 @@ def out_of_bounds(field: Field, pages: Sequence[Page], path: str) -> Iterator[De
 
 
 def misplaced(holders: Iterable[Sequence[Field]], pages: Sequence[Page], path: str) -> list[Detail]:
-    """Why fields do not lie on their pages; `path` is that of a list, each entry of which holds fields."""
+    """Return the problems of fields that do not lie on their pages.
+
+    `path` is that of a list, each entry of which holds fields.
+    """
     return [
         problem
         for n, fields in enumerate(holders)

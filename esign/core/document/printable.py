@@ -1,4 +1,4 @@
-"""Every text of a document that will be drawn, with the place of the request it came from."""
+"""Lists every text of a document that will be drawn, with the member of the request that it came from."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from esign.core.document.document import Document, Field, FieldType, Ink
 
 
 def texts(document: Document) -> Iterator[tuple[str, str]]:
-    """(JSON Pointer, text) of what stands on the certificate page or in a field."""
+    """Yield (JSON Pointer, text) for each text on the certificate page or in a field."""
     if document.created_by.name:
         yield "", document.created_by.name
     yield "/title", document.title
@@ -20,14 +20,14 @@ def texts(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def of_field(field: Field) -> Iterator[str]:
-    """What one field prints, as far as it is known."""
+    """Yield the texts that one field may print, as far as they are known; a choice may print any option."""
     yield from of_value(field)
     if field.type in (FieldType.RADIO, FieldType.DROPDOWN):
         yield from field.options.get("options", ())
 
 
 def of_value(field: Field) -> Iterator[str]:
-    """The text that was filled in, or typed as a signature."""
+    """Yield the text that was filled in, or typed as a signature."""
     if isinstance(field.value, str):
         yield field.value
     if isinstance(field.value, Ink) and field.value.text:

@@ -3,11 +3,15 @@
 from esign.core.instant import DAY, HOUR, Instant, Millis
 from esign.core.people.account import Reminders
 
-APART: Millis = HOUR  # nobody is reminded more often (contract 7)
+APART: Millis = HOUR  # least time between two reminders of a recipient (contract 7)
 
 
 def next_due(reminders: Reminders, sent_at: Instant, expires_at: Instant, after: Instant) -> Instant | None:
-    """The earliest planned reminder an hour or more after the last; the plan is absolute: a missed one is skipped."""
+    """Return the earliest planned reminder at least an hour after the last one, or None when no more are
+    planned.
+
+    The plan is absolute: a reminder that was missed is skipped, not caught up on.
+    """
     if not reminders.enabled:
         return None
     first = sent_at + reminders.first_after_days * DAY

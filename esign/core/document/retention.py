@@ -1,4 +1,6 @@
-"""How long documents are kept: when one may not be deleted yet, and when it goes by itself (contract 3.5, 8)."""
+"""How long documents are kept: until when deleting is refused, and when they are deleted automatically
+(contract 3.5, 8).
+"""
 
 from dataclasses import dataclass
 
@@ -10,13 +12,13 @@ from esign.core.people.account import Organisation
 
 
 def locked_until(document: Document, organisation: Organisation) -> Instant | None:
-    """The end of the time in which a completed document is not deleted; None for every other document."""
+    """Return the end of a completed document's retention period; None for every other document."""
     days, completed_at = organisation.retain_completed_days, document.completed_at
     return None if days is None or completed_at is None else completed_at + days * DAY
 
 
 def require_unlocked(document: Document, organisation: Organisation, now: Instant) -> None:
-    """Raises `retention_locked`, naming the end."""
+    """Raise `retention_locked`, naming the end, while the document is within its retention period."""
     until = locked_until(document, organisation)
     if until is not None and now < until:
         raise Problem(
@@ -27,7 +29,9 @@ def require_unlocked(document: Document, organisation: Organisation, now: Instan
 
 
 def deletes_at(document: Document, organisation: Organisation) -> Instant | None:
-    """When a document that ended is deleted by itself, never within its retention; None where it stays."""
+    """Return when a document that ended is deleted automatically, never before its retention ends; None if it
+    stays.
+    """
     days, ended = organisation.delete_closed_after_days, document.completed_at or document.closed_at
     if days is None or ended is None:
         return None
@@ -35,7 +39,11 @@ def deletes_at(document: Document, organisation: Organisation) -> Instant | None
 
 
 def goes_at(document: Document, organisation: Organisation, test_days: int) -> Instant | None:
-    """When it goes by itself: by the settings, or as one of test mode, of which nothing is retained."""
+    """Return when the document is deleted by the settings or, in test mode, after `test_days`; None if it
+    stays.
+
+    Retention protects no document of test mode from the second limit.
+    """
     ended = document.completed_at or document.closed_at
     dates = [deletes_at(document, organisation)]
     if ended is not None and document.mode is Mode.TEST:
@@ -45,14 +53,17 @@ def goes_at(document: Document, organisation: Organisation, test_days: int) -> I
 
 @dataclass(frozen=True, slots=True)
 class Horizons:
-    """What was completed, or closed without a seal, by these instants goes now; None: nothing does."""
+    """Documents completed, or closed without a seal, by these instants are deleted now. None: none are."""
 
     completed: Instant | None
     closed: Instant | None
 
 
 def horizons(organisation: Organisation, mode: Mode, test_days: int, now: Instant) -> Horizons:
-    """`goes_at` turned around, for whoever looks for documents by when they ended."""
+    """Return the ends by which documents are deleted at `now`.
+
+    It is the inverse of `goes_at`, for queries that find documents by when they ended.
+    """
     days, kept = organisation.delete_closed_after_days, organisation.retain_completed_days or 0
     completed = [] if days is None else [max(days, kept)]
     closed = [] if days is None else [days]

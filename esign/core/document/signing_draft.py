@@ -1,4 +1,4 @@
-"""What a recipient has entered but not finished: values by field, the newest of each, from any tab or device."""
+"""Values that a recipient has entered but not submitted: the newest value of each field, from any tab or device."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ APART = "signature"  # stands for the signature of a recipient who has no field 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A value as its page sent it, JSON, and when it was entered, by the server's clock as the page reckons it."""
+    """A JSON value as its page sent it, and when it was entered, by the server's clock as the page estimates it."""
 
     at: Instant
     value: Any
@@ -23,7 +23,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`revision` is that of the draft when the value came."""
+    """A value of a draft; `revision` is that of the draft when the value arrived."""
 
     at: Instant
     revision: int
@@ -32,18 +32,21 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
+    """The unsubmitted values of a recipient, by field id."""
+
     revision: int = 0
     entries: Mapping[str, Entry] = field(default_factory=dict)
 
     def since(self, revision: int) -> dict[str, Given]:
-        """What came after that revision."""
+        """Return the values that arrived after that revision."""
         return {id: Given(e.at, e.value) for id, e in self.entries.items() if e.revision > revision}
 
 
 def merged(draft: Draft, given: Mapping[str, Given], now: Instant) -> Draft:
-    """With what was entered later than what is there; the same draft when nothing was.
+    """Return the draft with the values that are newer than its own; the same draft when none are.
 
-    A page that runs ahead of the clock is held back, but never behind what it has seen.
+    The time of a page whose clock is ahead is limited to `now`, but stays later than that of the value it
+    replaces.
     """
     revision, taken = draft.revision + 1, {}
     for id, new in given.items():
@@ -55,7 +58,7 @@ def merged(draft: Draft, given: Mapping[str, Given], now: Instant) -> Draft:
 
 
 def check(recipient: Recipient, given: Mapping[str, Given]) -> None:
-    """Refuse what is for a field that is not the recipient's to fill in, or of the wrong shape for it."""
+    """Raise `invalid_request` for values of fields that the recipient does not fill in, or of the wrong JSON type."""
     own = {field.id: field.type for field in recipient.fields if is_asked(field)}
     if needs_signature(recipient):
         own[APART] = FieldType.SIGNATURE
@@ -70,7 +73,10 @@ def check(recipient: Recipient, given: Mapping[str, Given]) -> None:
 
 
 def has_shape(type: FieldType, value: Any) -> bool:
-    """Half a word is fine, and so is what finishing would refuse: it is not lost before it is corrected."""
+    """Return whether the JSON type of a value fits the field.
+
+    Incomplete and invalid values are accepted, so that they are not lost before the recipient corrects them.
+    """
     if type is FieldType.CHECKBOX:
         return isinstance(value, bool)
     if type not in INK:
@@ -85,17 +91,18 @@ def has_shape(type: FieldType, value: Any) -> bool:
 
 
 def put_in(recipient: Recipient, draft: Draft) -> Recipient:
-    """The same recipient, whose fields show what was entered; signatures are left to the page's script."""
+    """Return the recipient with the entered values in their fields; the page's script restores signatures."""
     return replace(recipient, fields=tuple(entered(each, draft) for each in recipient.fields))
 
 
 def entered(field: Field, draft: Draft) -> Field:
+    """Return the field with its entered value; signatures and initials are left as they are."""
     entry = draft.entries.get(field.id)
     return field if entry is None or field.type in INK else replace(field, value=entry.value)
 
 
 def over(before: Document, after: Document) -> list[str]:
-    """The recipients whose drafts end with a transition: they have acted, or the document is out no more."""
+    """Return the ids of recipients whose drafts end with a transition: they have acted, or the document has ended."""
     if before.status is not Status.SENT:
         return []
     ended = after.status is not Status.SENT

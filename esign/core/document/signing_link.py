@@ -1,5 +1,7 @@
-"""How long a recipient's own link works, until the document ends and for reading a while longer (contract 7), and how
-it reached them (contract, amended 5)."""
+"""How long a recipient's own link works, and how it reached them.
+
+A link works until the document ends, and for reading some days longer (contract 7).
+"""
 
 from enum import StrEnum
 
@@ -9,22 +11,22 @@ from esign.core.instant import DAY, Instant
 
 
 class Route(StrEnum):
-    """How a link or a code reached whoever used it, as far as this server knows."""
+    """How a link or a code reached the person who used it, as far as this server knows."""
 
     EMAIL = "email"  # a mail server took the mail that it stood in, and it stood nowhere else
-    SENDER = "sender"  # it was given to the sender, or lay where those look who run this server
-    TEST = "test"  # whoever tests could read it, or it was simulated
+    SENDER = "sender"  # it was given to the sender, or kept where the server's operators can read it
+    TEST = "test"  # the document is in test mode, where the sender can read it, or it was simulated
 
 
 class Reached(StrEnum):
-    """What became of the mail that a link or a code stood in."""
+    """What became of the mail that contained a link or a code."""
 
     EMAIL = "email"
     KEPT = "kept"
 
 
 def route(mode: Mode, reached: str | None, *, to_sender: bool = False) -> Route | None:
-    """Return how it came; None where it was not recorded, which is not guessed."""
+    """Return how a link or code arrived, or None where that was not recorded."""
     if to_sender:
         return Route.SENDER
     if mode is Mode.TEST:
@@ -33,11 +35,12 @@ def route(mode: Mode, reached: str | None, *, to_sender: bool = False) -> Route 
 
 
 def ends_at(document: Document, days: int) -> Instant | None:
-    """When the links of a document stop, so many days after it ended; None while it has not."""
+    """Return when the links of a document stop working, `days` after it ended; None while it has not ended."""
     ended = document.completed_at or document.closed_at
     return None if ended is None else ended + days * DAY
 
 
 def has_ended(document: Document, days: int, now: Instant) -> bool:
+    """Return whether the links of the document have stopped working."""
     last = ends_at(document, days)
     return last is not None and now >= last

@@ -1,4 +1,6 @@
-"""Answers made up for a recipient who is simulated (contract 3.5): what fits each field that has to be filled in."""
+"""Makes up answers for a simulated recipient (contract 3.5): a valid value for each field that has to be filled
+in.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -26,10 +28,12 @@ TEXTS: Mapping[str, tuple[str, str]] = {
 
 
 def answers(recipient: Recipient, given: Mapping[str, Any], today: date) -> dict[str, Any]:
-    """`given` (JSON values by field id) with what is missing put in; optional fields are left empty.
+    """Return `given` (JSON values by field id) with the missing required values made up; optional fields stay
+    empty.
 
-    A signature is `{kind, text}` or `{kind, picture}`, as a browser sends it, or only its text; `signature` stands
-    for one apart from any field. Nothing is made up for an approver, who has to fill in nothing.
+    A signature is `{kind, text}` or `{kind, picture}`, as a browser sends it, or only its text. The key
+    `signature` holds one outside of any field. Nothing is made up for an approver, for whom no field is
+    required.
     """
     inks = {"signature", *(field.id for field in recipient.fields if field.type in INK)}
     filled = {id: signed(recipient.name, value) if id in inks else value for id, value in given.items()}
@@ -45,7 +49,7 @@ def answers(recipient: Recipient, given: Mapping[str, Any], today: date) -> dict
 
 
 def tick(fields: Sequence[Field], filled: dict[str, Any]) -> None:
-    """Tick as many boxes of each group as must be, the first ones that nobody has spoken about."""
+    """Tick as many boxes of each group as required, the first ones that `filled` says nothing about."""
     groups: dict[str, list[Field]] = {}
     for field in fields:
         if field.type is FieldType.CHECKBOX and field.options.get("group"):
@@ -59,7 +63,7 @@ def tick(fields: Sequence[Field], filled: dict[str, Any]) -> None:
 
 
 def signed(name: str, given: Any) -> Any:
-    """A signature of which only the kind is given, or the text, with the rest put in."""
+    """Return a signature with its missing parts added; `given` may be the text alone, or the kind alone."""
     if isinstance(given, str):
         return typed(given)
     if isinstance(given, dict):
@@ -69,10 +73,12 @@ def signed(name: str, given: Any) -> Any:
 
 
 def typed(text: str) -> dict[str, str]:
+    """Return a typed signature, cut to 100 characters."""
     return {"kind": "typed", "text": text[:100]}
 
 
 def ink(field: Field, recipient: Recipient, today: date) -> dict[str, str]:
+    """Return a signature of a kind that the field allows."""
     allowed = field.options.get("allowed") or ("typed",)
     if "typed" not in allowed:
         return {"kind": allowed[0], "picture": STROKE}
@@ -82,13 +88,14 @@ def ink(field: Field, recipient: Recipient, today: date) -> dict[str, str]:
 
 
 def text(field: Field, recipient: Recipient, today: date) -> str:
+    """Return a text that fits the field's length and pattern."""
     seed, more = TEXTS[field.options.get("pattern") or "none"]
     least, most = field.options.get("minLength") or 0, field.options.get("maxLength") or 2_000
     return (seed + more * least)[: max(least, min(len(seed), most))]
 
 
 def number(field: Field, recipient: Recipient, today: date) -> str:
-    """As near to 1 as the bounds allow."""
+    """Return the number nearest to 1 that the bounds allow, as text."""
     least, most = (
         None if (b := field.options.get(end)) is None else Decimal(str(b)) for end in ("min", "max")
     )
@@ -106,7 +113,7 @@ def number(field: Field, recipient: Recipient, today: date) -> str:
 
 
 def day(field: Field, recipient: Recipient, today: date) -> str:
-    """Today, or the nearest day that is allowed."""
+    """Return today, or the nearest day that the field allows."""
     chosen = today.isoformat()
     if least := field.options.get("min"):
         chosen = max(chosen, least)

@@ -1,4 +1,4 @@
-"""A template: a PDF with roles where a document has people, and what a use of it makes (contract 3.3)."""
+"""A template: a PDF with roles in place of people, and how a document is made from it (contract 3.3)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ NewId = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class TemplateRole:
-    """The place of one recipient; calls name it by its `key`, and whoever takes it gets its fields."""
+    """The place of one recipient; requests name it by its `key`, and the recipient who takes it gets its fields."""
 
     id: str
     key: str
@@ -43,12 +43,15 @@ class Template:
 
     @property
     def page_count(self) -> int:
+        """Return the number of pages of the file."""
         return len(self.file.pages)
 
 
 @dataclass(frozen=True, slots=True)
 class Taker:
-    """Who takes a role in a use of a template; `values` by key of field, as the sender writes them."""
+    """The recipient who takes a role of a template. `values` maps keys of fields to what the sender writes into
+    them.
+    """
 
     role_key: str
     email: str
@@ -59,10 +62,10 @@ class Taker:
 
 
 def filled(template: Template, takers: Sequence[Taker], new_id: NewId) -> tuple[Recipient, ...]:
-    """The recipients of a document made from the template, in the order of its roles.
+    """Return the recipients of a document made from the template, in the order of its roles.
 
-    Raises `invalid_request` naming every role that is unknown, taken twice or not at all, and every value
-    that no field of the role takes; paths are those of a request with a list `recipients`.
+    Raises `invalid_request` naming every role that is unknown, taken twice or not at all, and every value that
+    no field of the role accepts. Paths are those of a request with a list `recipients`.
     """
     roles = {role.key: role for role in template.roles}
     problems: list[Detail] = []
@@ -89,6 +92,7 @@ def filled(template: Template, takers: Sequence[Taker], new_id: NewId) -> tuple[
 
 
 def wrong_values(role: TemplateRole, taker: Taker, path: str) -> Iterator[Detail]:
+    """Yield the problems of values whose key is unknown or that their field does not accept."""
     fields = {field.key: field for field in role.fields}
     for key, given in taker.values.items():
         if key not in fields:
@@ -98,7 +102,7 @@ def wrong_values(role: TemplateRole, taker: Taker, path: str) -> Iterator[Detail
 
 
 def refused(field: Field, given: str | bool) -> Wrong | None:
-    """Why the field does not take this beforehand; None when it does."""
+    """Return why the field does not accept a value beforehand, or None when it does."""
     try:
         value = prefill(field, given)
     except Wrong as wrong:
@@ -109,7 +113,7 @@ def refused(field: Field, given: str | bool) -> Wrong | None:
 
 
 def recipient(role: TemplateRole, taker: Taker, new_id: NewId) -> Recipient:
-    """With a copy of the role's fields; a value that does not fit is left out."""
+    """Return a recipient with a copy of the role's fields; values that do not fit are left out."""
     return Recipient(
         id=new_id("rcp"),
         email=taker.email,
@@ -123,6 +127,7 @@ def recipient(role: TemplateRole, taker: Taker, new_id: NewId) -> Recipient:
 
 
 def copied(field: Field, values: Mapping[str, str | bool], new_id: NewId) -> Field:
+    """Return a copy of the field under a new id, with the sender's value where it has one that fits."""
     field = replace(field, id=new_id("fld"))
     if field.key is None or field.key not in values or refused(field, values[field.key]):
         return field
@@ -130,7 +135,7 @@ def copied(field: Field, values: Mapping[str, str | bool], new_id: NewId) -> Fie
 
 
 def roles_of(document: Document, new_id: NewId) -> tuple[TemplateRole, ...]:
-    """A role for each recipient of a document, without anything of the person who holds it there."""
+    """Return a role for each recipient of a document, without any of their personal data."""
     return tuple(
         TemplateRole(
             id=new_id("rol"),
@@ -145,6 +150,6 @@ def roles_of(document: Document, new_id: NewId) -> tuple[TemplateRole, ...]:
 
 
 def emptied(field: Field, new_id: NewId) -> Field:
-    """The field with the sender's value alone: what a recipient filled in stays in the document."""
+    """Return the field with only the sender's value; what a recipient filled in stays in the document."""
     own = field.type not in INK and (field.read_only or field.filled_at is None)
     return replace(field, id=new_id("fld"), value=field.value if own else None, filled_at=None)

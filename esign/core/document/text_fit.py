@@ -1,6 +1,7 @@
-"""How large values are written: the seal draws with these numbers, and the page shows with them what will be sealed.
+"""The sizes in which values are drawn. The seal draws with them, and the signing page previews with the same
+ones.
 
-Lengths are points, shares are of the size of the letters (`up`, `down`, `gap…`, `swash…`) or of the box.
+Lengths are points. Shares are relative to the font size (`up`, `down`, `gap…`, `swash…`) or to the box.
 """
 
 from collections.abc import Mapping
@@ -20,13 +21,13 @@ NUMBERS: Mapping[str, float] = {
 
 
 def factors(width: float, height: float) -> tuple[float, float]:
-    """By how much sizes shrink on a page smaller than A5, and grow on one larger than A3, as boxes do."""
+    """Return the factors by which sizes shrink on pages smaller than A5 and grow on pages larger than A3."""
     longest = max(width, height)
     return min(1, longest / 560, height / 220), max(1, longest / 1200)
 
 
 def row(field: Field, page: Page) -> float:
-    """The height of one line of the field: of an option, where several stand below each other."""
+    """Return the height in points of one line of the field; of one option where several stand below each other."""
     height = field.height / 100 * page.height
     if field.type is FieldType.RADIO and field.options.get("layout", "vertical") == "vertical":
         return height / len(field.options["options"])
@@ -34,7 +35,7 @@ def row(field: Field, page: Page) -> float:
 
 
 def size(field: Field, page: Page) -> float:
-    """With how large letters the value begins; it shrinks from there to fit."""
+    """Return the font size in points at which fitting the value starts; it shrinks from there."""
     small, large = factors(page.width, page.height)
     least = NUMBERS["smallest"] * small
     if field.type is FieldType.RADIO or not field.font_size:
@@ -45,7 +46,7 @@ def size(field: Field, page: Page) -> float:
 
 
 def mark(field: Field, page: Page) -> float:
-    """The side of a check box, or of the circle before an option."""
+    """Return the side in points of a check box, or of the circle before an option."""
     if field.type is FieldType.RADIO:
         _, large = factors(page.width, page.height)
         return min(NUMBERS["mark"] * large, row(field, page) * NUMBERS["mark_share"])

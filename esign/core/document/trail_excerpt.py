@@ -1,7 +1,9 @@
-"""Which entries of a long audit trail are printed: all of them up to a limit, then of what repeats the first and last.
+"""Chooses the entries of a long audit trail that are printed: up to a limit all, beyond it the ends of each
+series.
 
-A program that fetches a file each minute makes thousands of entries, and a page for each fifty of them: no worker
-could draw these within its limits, and the document would never be sealed. The file holds the whole trail all the same.
+A program that fetches a file each minute adds thousands of entries, which would fill a page for each fifty. No
+worker could draw these within its limits, and the document would never be sealed. The attached file holds the
+whole trail in any case.
 """
 
 from collections import defaultdict
@@ -15,21 +17,28 @@ MOST = 1000
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The numbers of the first and the last of some entries that are left out."""
+    """The numbers of the first and the last of several entries that are left out."""
 
     first: int
     last: int
 
 
 def excerpt(trail: Sequence[Entry]) -> list[Entry | Gap]:
-    """In order; one left out alone would take as much room as it does."""
+    """Return the entries to print, in order, with a Gap for each run that is left out.
+
+    A single omitted entry is kept: the note that replaces it would be as tall.
+    """
     if len(trail) <= MOST:
         return list(trail)
     return list(_with_gaps(trail, _kept(trail)))
 
 
 def _kept(trail: Sequence[Entry]) -> set[int]:
-    """Of each that did something to the same person or file as many as there is room for, at most `MOST` in all."""
+    """Return the places of the entries to print, at most `MOST`.
+
+    Entries of one type, actor and recipient form a series. The first and last of each are kept, as many of each
+    series as fit in all.
+    """
     series: dict[tuple[str | None, ...], list[int]] = defaultdict(list)
     for place, entry in enumerate(trail):
         series[entry.type, entry.actor_id, entry.recipient_id].append(place)
@@ -42,6 +51,7 @@ def _kept(trail: Sequence[Entry]) -> set[int]:
 
 
 def _with_gaps(trail: Sequence[Entry], kept: set[int]) -> Iterator[Entry | Gap]:
+    """Yield the entries to print, and a Gap where two or more in a row are left out."""
     left: list[Entry] = []
     for place, entry in enumerate(trail):
         if place not in kept:

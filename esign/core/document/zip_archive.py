@@ -1,4 +1,7 @@
-"""A ZIP whose files are only stored, written in one go: size and CRC-32 of each are known before it (APPNOTE 6.3.9)."""
+"""Writes the headers of a ZIP archive without compression, as a stream.
+
+The size and CRC-32 of each file must be known before its header is written (APPNOTE 6.3.9).
+"""
 
 import struct
 from collections.abc import Sequence
@@ -12,7 +15,7 @@ OLDEST = datetime(1980, 1, 1)  # noqa: DTZ001  (the times of a ZIP have no zone)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file: `at` on the reader's clocks, `start` where its head stands in the archive."""
+    """One file of the archive. `at` is a local time, `start` the offset of its header in the archive."""
 
     name: str
     at: datetime
@@ -22,7 +25,7 @@ class Entry:
 
     @property
     def _shared(self) -> bytes:
-        """What stands in both its heads."""
+        """Return the part that its local header and its directory entry have in common."""
         at = max(self.at.replace(tzinfo=None), OLDEST)
         day = (at.year - 1980) << 9 | at.month << 5 | at.day
         clock = at.hour << 11 | at.minute << 5 | at.second // 2
@@ -31,17 +34,17 @@ class Entry:
         return struct.pack("<HHHHHIIIHH", *numbers)
 
     def head(self) -> bytes:
-        """What stands before its content."""
+        """Return the local header, which stands before the content."""
         return b"PK\3\4" + self._shared + self.name.encode()
 
     def listed(self) -> bytes:
-        """Its line in the directory."""
+        """Return its entry in the central directory."""
         more = struct.pack("<HHHII", 0, 0, 0, READABLE, self.start)
         return b"PK\1\2" + struct.pack("<H", UNIX | VERSION) + self._shared + more + self.name.encode()
 
 
 def directory(entries: Sequence[Entry], start: int) -> bytes:
-    """The end of the archive; `start`: how much stands before it."""
+    """Return the end of the archive: the central directory, which stands at the offset `start`."""
     lines = b"".join(entry.listed() for entry in entries)
     number = len(entries)
     return lines + b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, number, number, len(lines), start, 0)

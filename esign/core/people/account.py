@@ -1,4 +1,4 @@
-"""Who owns documents: an organisation, its plan, and what its letters and pages show."""
+"""Organisations, which own documents: their plan, their settings, and what their letters and pages show."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ PLANS = ("free", "team", "business", "enterprise")
 
 @dataclass(frozen=True, slots=True)
 class Reminders:
-    """When invited recipients are reminded: days, and the hours before expiry of one last reminder."""
+    """When invited recipients are reminded: in days, and one last reminder some hours before expiry."""
 
     enabled: bool = True
     first_after_days: int = 3
@@ -21,7 +21,7 @@ class Reminders:
 
 @dataclass(frozen=True, slots=True)
 class Logo:
-    """Which picture it is, and its size in pixels."""
+    """The SHA-256 of a picture and its size in pixels."""
 
     sha256: str
     width: int
@@ -30,10 +30,11 @@ class Logo:
 
 @dataclass(frozen=True, slots=True)
 class Organisation:
-    """`colour` is `#rrggbb`; where `plan`, `expires_in_days` or `reminders` is None the installation's own counts.
+    """An organisation; `colour` is `#rrggbb`.
 
-    The other days are None where nothing is kept, deleted or limited. Signing pages may stand in pages of
-    `embed_origins`. Without a `logo` its initials stand for it.
+    Where `plan`, `expires_in_days` or `reminders` is None, the installation's setting applies. The other limits
+    in days are None where nothing is retained, deleted or limited. Signing pages may be framed by pages of
+    `embed_origins`. Without a `logo`, its initials are shown.
     """
 
     id: str
@@ -54,5 +55,5 @@ class Organisation:
 
 
 def may_use_api(plan: str) -> bool:
-    """API access begins with the business plan (contract 1)."""
+    """Return whether the plan includes the API: the business plan or higher (contract 1)."""
     return PLANS.index(plan) >= PLANS.index("business")

@@ -1,4 +1,4 @@
-"""The administrative audit log of an organisation: which acts it holds, and which failed sign-ins become entries."""
+"""The administrative audit log of an organisation: its types of entries, and which failed sign-ins it records."""
 
 from collections.abc import Mapping
 
@@ -46,9 +46,9 @@ FIRST = 5
 
 
 def is_entered(tries: int) -> bool:
-    """Return whether the failure with this number in its hour becomes an entry: the first 5, then 10, 20, 40, ….
+    """Return whether the failure of this number within its hour is recorded: the first 5, then 10, 20, 40, ….
 
-    Whoever guesses at passwords makes the log longer by the logarithm of their tries only.
+    Guessing at passwords makes the log longer only by the logarithm of the number of tries.
     """
     if tries <= FIRST:
         return True

@@ -1,4 +1,4 @@
-"""API keys: how they are written, checked and shown, and what one may do (contract 8)."""
+"""API keys: how they are written, checked and displayed, and what a key may do (contract 8)."""
 
 import hashlib
 import re
@@ -55,11 +55,12 @@ COMMAND_LINE = Actor("system", name="command line")
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key without its secret; `plan` is its organisation's own, None where the installation's counts.
+    """A key without its secret. `plan` is its organisation's own, None where the installation's applies.
 
-    `maker_role` is the present role of the member who made it; None where they were removed or disabled, and for
-    keys of the command line. `expiry_notice` is how many days ahead the last notice of its expiry was;
-    `unused_notices` counts those of its end for want of use, the last of them at `unused_noticed_at`.
+    `maker_role` is the present role of the member who made it. It is None if they were removed or disabled, and
+    for keys made on the command line. `expiry_notice` is how many days ahead the last notice of its expiry was.
+    `unused_notices` counts the notices that it will end because it is unused; the last was at
+    `unused_noticed_at`.
     """
 
     id: str
@@ -82,32 +83,34 @@ class ApiKey:
 
     @property
     def is_of_operator(self) -> bool:
-        """Whether it was made on the command line, by whoever runs the server."""
+        """Return whether the operator made it on the command line."""
         return self.created_by.kind == COMMAND_LINE.kind
 
     @property
     def acts(self) -> frozenset[Act]:
-        """Return what it may do at most: as much as its maker may today, the operator as much as an administrator."""
+        """Return what the key may do at most: what its maker may do today; a key of the operator, what an admin
+        may.
+        """
         if self.is_of_operator:
             return MAY[MemberRole.ADMIN]
         return frozenset() if self.maker_role is None else MAY[self.maker_role]
 
     @property
     def is_suspended(self) -> bool:
-        """Whether it does nothing, as its maker is no active member any more."""
+        """Return whether the key may do nothing, because its maker is no longer an active member."""
         return not self.acts
 
     def lists(self, scope: Scope) -> bool:
-        """Whether it was made for `scope`, whatever it may do today."""
+        """Return whether the key was made for `scope`, whatever it may do today."""
         return scope in self.scopes or Scope.ALL in self.scopes
 
     def allows(self, scope: Scope) -> bool:
-        """Whether it has `scope` today: as made, in its mode, within the present role of its maker."""
+        """Return whether the key has `scope` today: as made, in its mode, within the present role of its maker."""
         return explain_refusal(self, scope) is None
 
 
 def explain_refusal(key: ApiKey, scope: Scope) -> str | None:
-    """Return why `key` may not use what `scope` opens, as a sentence for its program; None where it may."""
+    """Return why `key` may not use what `scope` opens, as a sentence for its user, or None if it may."""
     if key.mode is Mode.TEST and scope in LIVE_ONLY:
         return f"A test key never has the scope {scope}: members, settings and keys need a live key."
     if not key.lists(scope):
@@ -116,7 +119,7 @@ def explain_refusal(key: ApiKey, scope: Scope) -> str | None:
 
 
 def explain_act(key: ApiKey, act: Act, wanted: str) -> str | None:
-    """Return why the maker of `key` may not do `act` today, which `wanted` names; None where they may."""
+    """Return why the maker of `key` may not do `act` today, or None if they may; `wanted` names the act."""
     if key.is_suspended:
         return "The member who made this API key is not active in the organisation any more; use another key."
     if act not in key.acts:
@@ -125,7 +128,7 @@ def explain_act(key: ApiKey, act: Act, wanted: str) -> str | None:
 
 
 def compose(mode: Mode, random: str) -> str:
-    """The key made of 30 random characters of `ALPHABET`."""
+    """Return the key made of 30 random characters of `ALPHABET`. Raises ValueError for other text."""
     if len(random) != RANDOM or not set(random) <= set(ALPHABET):
         raise ValueError("a key is made of 30 characters of the alphabet")
     stem = f"esk_{mode}_{random}"
@@ -133,7 +136,10 @@ def compose(mode: Mode, random: str) -> str:
 
 
 def checksum(stem: str) -> str:
-    """CRC-32 of prefix and random part in base 62: shows a typing error without a look at the database."""
+    """Return the CRC-32 of prefix and random part in base 62.
+
+    It reveals a typing error without a query to the database.
+    """
     number = zlib.crc32(stem.encode("ascii"))
     digits = ""
     for _ in range(CHECK):
@@ -143,7 +149,7 @@ def checksum(stem: str) -> str:
 
 
 def mode_of(key: str) -> Mode | None:
-    """The mode of a key of right shape and checksum, else None."""
+    """Return the mode of a key whose shape and checksum are right, else None."""
     shape = SHAPE.fullmatch(key)
     if shape is None or checksum(key[:-CHECK]) != key[-CHECK:]:
         return None
@@ -151,11 +157,14 @@ def mode_of(key: str) -> Mode | None:
 
 
 def digest(key: str) -> bytes:
-    """What is stored of a key; 178 random bits need no slow hash."""
+    """Return the hash of a key that is stored.
+
+    A plain SHA-256 is enough: 178 random bits need no slow hash.
+    """
     return hashlib.sha256(key.encode("ascii")).digest()
 
 
 def hint(key: str) -> str:
-    """`esk_live_ab12…wxyz`: enough to recognise a key, too little to use it."""
+    """Return an abbreviation such as `esk_live_ab12…wxyz`: enough to recognise a key, too little to use it."""
     prefix, random = key[: -RANDOM - CHECK], key[-RANDOM - CHECK : -CHECK]
     return f"{prefix}{random[:4]}…{random[-4:]}"

@@ -1,4 +1,4 @@
-"""Who asks for an administrative act, and from where."""
+"""The caller of an administrative act, and where the request came from."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How an API key ends: what administrators are told before it expires, or is revoked as unused (contract 1, 8)."""
+"""Notices before an API key expires, or before it is revoked because it was unused for a year (contract 1, 8)."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,15 @@ from esign.core.people.api_key import ApiKey
 
 EXPIRY_NOTICES = (14, 3)
 UNUSED: Millis = 365 * DAY
-# Before the end of an unused key: when its two notices are due, and that neither comes too short before it.
+# How long before the end of an unused key its two notices are due. A late notice moves the end back.
 FIRST, SECOND = 14 * DAY, 3 * DAY
 
 
 def expiry_notice(key: ApiKey, now: Instant) -> int | None:
-    """How many days ahead the notice is that is due now; None where none is, or it was given.
+    """Return how many days ahead the notice is that is due now, or None if none is due or it was given.
 
-    After a stop only the last that fits is left; a key that was made later than a notice is due gets none of it.
+    After a downtime only the latest notice that still fits is given. A key made after a notice was due gets no
+    such notice.
     """
     if key.expires_at is None or now >= key.expires_at:
         return None
@@ -25,9 +26,9 @@ def expiry_notice(key: ApiKey, now: Instant) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """What an unused key comes to now: its notice of that number, or with none left (None) its end.
+    """What is due for an unused key: the notice of this number or, if `notice` is None, its end.
 
-    `ends_at` is when it ends if it stays unused.
+    `ends_at` is when the key ends if it stays unused.
     """
 
     notice: int | None
@@ -35,7 +36,10 @@ class Unused:
 
 
 def unused_step(key: ApiKey, now: Instant) -> Unused | None:
-    """None while there is nothing to do; a use after a notice begins it all anew."""
+    """Return what is due for an unused key now, or None.
+
+    A use after a notice starts the sequence again.
+    """
     used_at = key.last_used_at or key.created_at
     ends_at = used_at + UNUSED
     given, noticed_at = key.unused_notices, key.unused_noticed_at or 0

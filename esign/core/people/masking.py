@@ -1,4 +1,4 @@
-"""Addresses shown in part: enough for their owner to recognise them, too little for anybody else to write to."""
+"""Masks email addresses: their owner recognises them, other readers cannot write to them."""
 
 
 def mask_email(email: str) -> str:

@@ -1,4 +1,4 @@
-"""The people of an organisation, and what keeps it from being left without an owner (contract 3.5)."""
+"""The members of an organisation, and the rules that keep it from losing its last owner (contract 3.5)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -24,7 +24,9 @@ class MemberStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody of an organisation; `user_id` is the person who signs in as them, None until they have joined."""
+    """A person's place in an organisation; `user_id` is the user who signs in as the member, None until they
+    joined.
+    """
 
     id: str
     organisation_id: str
@@ -37,7 +39,7 @@ class Member:
 
     @property
     def address(self) -> str:
-        """What tells members apart: the address without regard to capitals."""
+        """Return the case-folded email address, by which members are told apart."""
         return self.email.casefold()
 
 
@@ -45,15 +47,15 @@ OWNERS_ONLY = "Only an owner can make, change or remove an owner, and only in th
 
 
 def require_may_change(by: MemberRole, before: MemberRole | None, after: MemberRole | None) -> None:
-    """Raise `insufficient_scope` where anybody but an owner would make, change or remove an owner.
+    """Raise `insufficient_scope` if anyone but an owner would make, change or remove an owner.
 
-    An API key is never an owner, whoever made it: its actions pass `BY_KEY`.
+    An API key is never an owner, not even that of an owner: its actions pass `BY_KEY`.
     """
     if by is not MemberRole.OWNER and MemberRole.OWNER in (before, after):
         raise Problem("insufficient_scope", OWNERS_ONLY)
 
 
 def require_owner_left(leaving: Member, role: MemberRole | None, owners: int) -> None:
-    """Raises `last_owner` where the only one of `owners` would go (`role` None) or become something less."""
+    """Raise `last_owner` if the only one of `owners` would leave (`role` None) or get another role."""
     if leaving.role is MemberRole.OWNER and role is not MemberRole.OWNER and owners <= 1:
         raise Problem("last_owner")

@@ -1,20 +1,23 @@
-"""What a password must be (reliability.md 6.5): long, not one that everybody tries, in one form of its letters."""
+"""The rules for passwords: minimum length and one normal form.
+
+`system.passwords` judges whether a password is easily guessed.
+"""
 
 import unicodedata
 
 LEAST = 12
 LEAST_WITH_TOTP = 8
 MOST_BYTES = 1024
-JUDGED = 72  # characters that are weighed: what follows can only make it better
+JUDGED = 72  # characters whose strength is judged: what follows can only make the password stronger
 
 
 def normal(text: str) -> str:
-    """The same password from every keyboard: NFKC (NIST SP 800-63B 5.1.1.2)."""
+    """Return the password in NFKC, so that every keyboard gives the same one (NIST SP 800-63B 5.1.1.2)."""
     return unicodedata.normalize("NFKC", text)
 
 
 def complaint(text: str, *, with_totp: bool) -> str | None:
-    """What is wrong with the form of a normal password; None where nothing is."""
+    """Return what is wrong with the length of a normalised password, or None."""
     least = LEAST_WITH_TOTP if with_totp else LEAST
     if len(text) < least:
         return f"A password has {least} characters or more. Several words in a row are easy to keep in mind."

@@ -1,4 +1,6 @@
-"""What an organisation uses in a day, and the requests that are counted in memory before they are written."""
+"""What an organisation uses in a day, and the counts of API requests that are held in memory until they are
+written.
+"""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -9,7 +11,7 @@ from esign.core.instant import DAY, EPOCH, Instant, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one transaction, or one day, adds up to; `storage_bytes` are those of the files added."""
+    """The counts of one transaction or of one day; `storage_bytes` is the size of the files added."""
 
     documents_created: int = 0
     documents_sent: int = 0
@@ -21,7 +23,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """One organisation in one mode on one day (UTC, counted from 1970)."""
+    """The key of a count: one organisation in one mode on one day (UTC, counted from 1970)."""
 
     organisation_id: str
     mode: Mode
@@ -37,27 +39,31 @@ class Month:
 
 
 def month_of(now: Instant) -> Month:
+    """Return the calendar month in UTC that contains `now`."""
     first = to_datetime(now).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     following = first.replace(year=first.year + first.month // 12, month=first.month % 12 + 1)
     return Month((first - EPOCH).days, (following - EPOCH).days * DAY)
 
 
 class Tally:
-    """API requests not written yet: a crash loses at most what came since the last flush."""
+    """API requests that are not written yet. A crash loses at most those since the last flush."""
 
     def __init__(self) -> None:
         self._counts: Counter[Meter] = Counter()
 
     def count(self, organisation_id: str, mode: Mode, now: Instant) -> None:
+        """Count one request."""
         self._counts[Meter(organisation_id, mode, now // DAY)] += 1
 
     def pending(self, meter: Meter) -> int:
+        """Return how many requests of this meter are not written yet."""
         return self._counts[meter]
 
     def snapshot(self) -> dict[Meter, int]:
+        """Return the requests that are not written yet, by their meter."""
         return dict(self._counts)
 
     def written(self, counts: dict[Meter, int]) -> None:
-        """What was written is no longer pending; what came meanwhile is."""
+        """Subtract the counts that were written; requests counted meanwhile stay pending."""
         self._counts.subtract(counts)
         self._counts = +self._counts

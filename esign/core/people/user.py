@@ -1,4 +1,4 @@
-"""The people who sign in: who they are, how far a session has come, and what a role may do (contract 3.5, 3.6)."""
+"""The users who sign in, their sessions, their one-time links, and what each role may do (contract 3.5, 3.7)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,17 +7,18 @@ from esign.core.actor import Mode
 from esign.core.instant import DAY, HOUR, MINUTE, Instant, Millis
 from esign.core.people.member import MemberRole
 
-IDLE: Millis = 30 * MINUTE  # reliability.md 2, row 7: a session nobody uses
+IDLE: Millis = 30 * MINUTE  # how long a session lasts without use (contract 3.7)
 ABSOLUTE: Millis = 12 * HOUR
-FRESH: Millis = 10 * MINUTE  # how long a password given again opens keys, members and the certificate
-SEEN: Millis = MINUTE  # how exactly the last use of a session is known
+FRESH: Millis = 10 * MINUTE  # after a password was given, keys, members and the certificate can be changed
+SEEN: Millis = MINUTE  # the precision of the last use of a session
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person; `password` is an argon2id hash, None until one was chosen. `totp` is encrypted, `step` its last use.
+    """A person who signs in. `password` is an argon2id hash, None until one was chosen.
 
-    `seen_at` is when they were last at a browser, to the minute.
+    `totp` is encrypted, and `step` is the time step of the code used last. `seen_at` is when they last used a
+    browser, to the minute.
     """
 
     id: str
@@ -33,12 +34,12 @@ class User:
 
     @property
     def address(self) -> str:
-        """What tells people apart: the address without regard to capitals."""
+        """Return the case-folded email address, by which users are told apart."""
         return self.email.casefold()
 
 
 class Stage(StrEnum):
-    """How far a session has come: the password was right, or everything that was asked for."""
+    """How far a sign-in has come: the password was right, or everything that was required."""
 
     HALF = "half"
     WHOLE = "whole"
@@ -46,10 +47,10 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A signed-in browser; `id` names it in lists and opens nothing.
+    """A signed-in browser; `id` names it in lists and grants no access.
 
-    `proved_at`: when a password was last given. `factor_at`: when a code of the second factor was last given to
-    confirm a sensitive act, None where it never was; the code of the sign-in does not count.
+    `proved_at` is when the password was last given. `factor_at` is when a code of the second factor was last
+    given to confirm a sensitive act, None if never; the code of the sign-in does not count.
     """
 
     id: str
@@ -65,21 +66,22 @@ class Session:
     factor_at: Instant | None = None
 
     def is_over(self, now: Instant) -> bool:
-        # One that begins in the future was made while the clock was wrong, and would last for as long as that was.
+        """Return whether the session has ended: idle for too long, or too old."""
+        # A session from the future was made while the clock was wrong. It would last for as long as the error.
         future = max(self.seen_at, self.created_at) > now + IDLE
         return future or now >= min(self.seen_at + IDLE, self.created_at + ABSOLUTE)
 
     def is_fresh(self, now: Instant) -> bool:
-        """Return whether the password was given a moment ago, at the sign-in or since."""
+        """Return whether the password was given within the last 10 minutes, at the sign-in or since."""
         return self.proved_at - MINUTE <= now < self.proved_at + FRESH
 
     def is_confirmed(self, now: Instant) -> bool:
-        """Return whether a code of the second factor was given a moment ago, apart from the sign-in."""
+        """Return whether a code of the second factor was given within the last 10 minutes, after the sign-in."""
         return self.factor_at is not None and self.factor_at - MINUTE <= now < self.factor_at + FRESH
 
 
 class Errand(StrEnum):
-    """What a mailed or printed link is for."""
+    """What a mailed or printed one-time link is for."""
 
     SETUP = "setup"
     INVITATION = "invitation"
@@ -91,7 +93,7 @@ LASTS: dict[Errand, Millis] = {Errand.SETUP: 30 * MINUTE, Errand.INVITATION: 7 *
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A link that can be used once; `subject` is the member invited or the user whose password is forgotten."""
+    """A one-time link. `subject` is the member who is invited, or the user who forgot the password."""
 
     errand: Errand
     subject: str
@@ -99,7 +101,7 @@ class Ticket:
 
 
 class Act(StrEnum):
-    """What a page lets somebody do, as coarse as the roles tell apart."""
+    """What a page lets its user do, in the classes that roles distinguish."""
 
     READ = "read"
     WORK = "work"
@@ -116,9 +118,10 @@ MAY: dict[MemberRole, frozenset[Act]] = {
 
 
 def may(role: MemberRole, act: Act) -> bool:
+    """Return whether the role permits the act."""
     return act in MAY[role]
 
 
 def is_raised(before: MemberRole, after: MemberRole) -> bool:
-    """Return whether the role after allows anything that the one before did not."""
+    """Return whether the role after allows anything that the role before did not."""
     return not MAY[after] <= MAY[before]

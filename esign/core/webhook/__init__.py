@@ -1,1 +1,1 @@
-"""The rules of webhooks: what an event carries, its signature, and when it is delivered again."""
+"""The rules of webhooks: the body of an event, its signature, and when it is delivered again."""

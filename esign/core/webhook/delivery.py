@@ -1,4 +1,4 @@
-"""When an event is delivered again, and when a webhook that takes nothing is switched off (contract 5)."""
+"""When an event is delivered again, and when a webhook that accepts nothing is switched off (contract 5)."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -28,11 +28,11 @@ class DeliveryStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One event for one webhook. `number` puts deliveries in the order of their making.
+    """One event for one webhook; `number` orders deliveries by when they were made.
 
-    `tries` counts the attempts of the schedule, `attempt_count` those asked for by hand too. `due_at` is when the
-    next one is due, or, while one is under way (`boot` names the run of the program that makes it), when it counts
-    as lost.
+    `tries` counts the attempts of the schedule, `attempt_count` the manual ones as well. `due_at` is when the
+    next attempt is due or, while one is under way, when that counts as lost; `boot` then names the run of the
+    program that makes it.
     """
 
     number: int
@@ -52,13 +52,16 @@ class Delivery:
 
     @property
     def next_attempt_at(self) -> Instant | None:
-        """None too while an attempt is under way."""
+        """Return when the next attempt is due; None after the last, and while an attempt is under way."""
         return self.due_at if self.status is DeliveryStatus.PENDING and self.boot is None else None
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of one request: an answer with the beginning of its body, or an error; `asked` is a Retry-After."""
+    """The result of one request: an answer with the beginning of its body, or an error.
+
+    `asked` is the wait that the receiver asked for by Retry-After.
+    """
 
     at: Instant
     duration_ms: Millis
@@ -69,11 +72,15 @@ class Attempt:
 
     @property
     def succeeded(self) -> bool:
+        """Return whether the receiver answered with a status code of 200 to 299."""
         return self.status_code is not None and 200 <= self.status_code < 300
 
 
 def after(delivery: Delivery, attempt: Attempt, now: Instant, jitter: float) -> Delivery:
-    """The delivery after an attempt of its schedule; what was dropped meanwhile can still succeed, no more."""
+    """Return the delivery after an attempt of its schedule.
+
+    A delivery that was given up meanwhile can still succeed, but is not tried again.
+    """
     if attempt.succeeded or delivery.status is not DeliveryStatus.PENDING:
         return after_extra(delivery, attempt, now)
     tries = delivery.tries + 1
@@ -85,7 +92,7 @@ def after(delivery: Delivery, attempt: Attempt, now: Instant, jitter: float) -> 
 
 
 def after_extra(delivery: Delivery, attempt: Attempt, now: Instant) -> Delivery:
-    """The delivery after an attempt by hand: a success ends it, a failure changes neither status nor schedule."""
+    """Return the delivery after a manual attempt: success ends it, failure changes neither status nor schedule."""
     noted = _noted(delivery, attempt)
     if not attempt.succeeded:
         return noted
@@ -93,6 +100,7 @@ def after_extra(delivery: Delivery, attempt: Attempt, now: Instant) -> Delivery:
 
 
 def _noted(delivery: Delivery, attempt: Attempt) -> Delivery:
+    """Return the delivery with the attempt counted and its result."""
     return replace(
         delivery,
         attempt_count=delivery.attempt_count + 1,
@@ -104,9 +112,9 @@ def _noted(delivery: Delivery, attempt: Attempt) -> Delivery:
 def next_attempt(
     attempts: int, now: Instant, jitter: float, retry_after: Millis | None = None
 ) -> Instant | None:
-    """When to try again after `attempts` failures; None when the schedule is used up.
+    """Return when to try again after `attempts` failures, or None when the schedule is used up.
 
-    `jitter` is 0.9 to 1.1; `retry_after` is what the receiver asked for, capped at 24 hours.
+    `jitter` is 0.9 to 1.1. `retry_after` is the wait that the receiver asked for, capped at 24 hours.
     """
     if attempts >= len(DELAYS):
         return None
@@ -117,12 +125,12 @@ def next_attempt(
 
 
 def succeeded(webhook: Webhook, now: Instant) -> Webhook:
-    """One success and all that failed before is forgiven."""
+    """Return the webhook after a success, which clears its failures."""
     return replace(_forgiven(webhook), last_success_at=now)
 
 
 def failed(webhook: Webhook, exhausted: bool, now: Instant) -> Webhook:
-    """One more attempt of the schedule has failed; `exhausted` where it was the last."""
+    """Return the webhook after one more failed attempt of a schedule; `exhausted` says that it was the last one."""
     return replace(
         webhook,
         failing_since=now if webhook.failing_since is None else webhook.failing_since,
@@ -132,34 +140,38 @@ def failed(webhook: Webhook, exhausted: bool, now: Instant) -> Webhook:
 
 
 def warned(webhook: Webhook, now: Instant) -> Webhook:
-    """Its administrators know that it will be switched off."""
+    """Return the webhook with the time at which its administrators were warned."""
     return replace(webhook, warned_at=now)
 
 
 def switched_on(webhook: Webhook) -> Webhook:
-    """Enabled, with nothing held against it."""
+    """Return the webhook as enabled, with its failures cleared."""
     return replace(_forgiven(webhook), enabled=True, disabled_at=None, disabled_reason=None)
 
 
 def switched_off(webhook: Webhook, reason: str, now: Instant) -> Webhook:
-    """`reason` is `manual`, `failing` or `gone`; whatever disabled it first stays the reason."""
+    """Return the webhook as disabled; `reason` is `manual`, `failing` or `gone`.
+
+    A webhook that is disabled already keeps its first reason.
+    """
     if not webhook.enabled:
         return webhook
     return replace(webhook, enabled=False, disabled_at=now, disabled_reason=reason, updated_at=now)
 
 
 def _forgiven(webhook: Webhook) -> Webhook:
+    """Return the webhook with its failures cleared."""
     return replace(webhook, failing_since=None, failures=0, exhausted=0, warned_at=None)
 
 
 def off_at(webhook: Webhook, now: Instant) -> Instant:
-    """When a webhook that takes nothing is switched off: after 5 days, and 24 hours after the warning."""
+    """Return when a failing webhook is switched off: after 5 days, and 24 hours after the warning."""
     warned_at = now if webhook.warned_at is None else webhook.warned_at
     return max((webhook.failing_since or now) + OFF_AFTER, warned_at + WARNED_BEFORE)
 
 
 def verdict(webhook: Webhook, now: Instant) -> Literal["warn", "end"] | None:
-    """What is due for a webhook that has taken nothing for days."""
+    """Return what is due for a webhook that has failed for days: a warning, its end, or None."""
     if not webhook.enabled or webhook.failing_since is None:
         return None
     if webhook.failures < FAILURES or not webhook.exhausted:

@@ -1,4 +1,4 @@
-"""What a webhook asks for and receives (contract 5)."""
+"""Webhooks: what each subscribes to, and the bodies of the events it receives (contract 5)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,10 +43,11 @@ ALL_EVENTS = (*PUBLISHED, TEST)
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A subscription; `secret` is encrypted at rest because signing needs it, `events` names or `*`.
+    """A subscription; `events` holds names or `*`.
 
-    `failures` and `exhausted` count failed attempts and deliveries given up since the last success, the first of
-    which was at `failing_since`; after a rotation `previous_secret` signs too, until `previous_until`.
+    `secret` is encrypted at rest, because signing needs it. `failures` and `exhausted` count failed attempts
+    and abandoned deliveries since the last success; the first failure was at `failing_since`. After a rotation,
+    `previous_secret` signs too, until `previous_until`.
     """
 
     id: str
@@ -70,30 +71,32 @@ class Webhook:
     previous_until: Instant | None = None
 
     def subscribes(self, event_type: str) -> bool:
-        """A test goes to whoever asks for one, not to subscribers; `*` is every event but those of the audit log.
+        """Return whether the webhook gets events of this type; `*` is every event but those of the audit log.
 
-        Who subscribes to `*` asked for documents and templates. Administrative acts are told to whoever names them.
+        A `*` asks for documents and templates; administrative acts go only to webhooks that name them. A test
+        event is sent to one webhook on request, never to subscribers.
         """
         if event_type == TEST:
             return False
         return event_type in self.events or ("*" in self.events and event_type != RECORDED)
 
     def wants(self, event_type: str) -> bool:
+        """Return whether the webhook is enabled and subscribes to events of this type."""
         return self.enabled and self.subscribes(event_type)
 
     def rotating(self, now: Instant) -> bool:
-        """Whether two secrets are alive."""
+        """Return whether two secrets are in use."""
         return self.previous_until is not None and now < self.previous_until
 
     def secrets(self, now: Instant) -> tuple[bytes, ...]:
-        """Those that sign, newest first."""
+        """Return the secrets that sign, newest first."""
         if self.previous_secret is None or not self.rotating(now):
             return (self.secret,)
         return (self.secret, self.previous_secret)
 
 
 def payload(event: Event, event_id: str, sequence: int, document: Document) -> dict[str, Any]:
-    """The body of one event: the document as it is after it (contract 5)."""
+    """Return the body of an event, with the document as it is after the event (contract 5)."""
     body: dict[str, Any] = {"document": of_document(document)}
     if event.type == "document.deleted":
         # The member stays, as the form of the event is promised; the text leaves with the document.
@@ -112,7 +115,7 @@ def payload(event: Event, event_id: str, sequence: int, document: Document) -> d
 
 
 def template_payload(event_type: str, at: Instant, event_id: str, template: Template) -> dict[str, Any]:
-    """The body of an event about a template, which has no `sequence`."""
+    """Return the body of an event about a template, which has no `sequence`."""
     shown = {"id": template.id, "title": template.title, "revision": template.revision}
     return {
         "id": event_id,
@@ -126,9 +129,10 @@ def template_payload(event_type: str, at: Instant, event_id: str, template: Temp
 
 
 def audit_payload(line: Entry, event_id: str) -> dict[str, Any]:
-    """The body of an event about an entry of the administrative log: which act, by whose id, and its hash.
+    """Return the body of an event about an entry of the administrative log: type, actor's id and hash.
 
-    It names nobody and gives no details: webhooks and the list of events are read with lesser scopes than the log.
+    It contains no names and no details: webhooks and the list of events are read with lesser scopes than the
+    log.
     """
     entry = {
         "seq": line.seq,
@@ -149,7 +153,7 @@ def audit_payload(line: Entry, event_id: str) -> dict[str, Any]:
 
 
 def test_payload(webhook: Webhook, event_id: str, now: Instant) -> dict[str, Any]:
-    """The body of a test, which has no `sequence` either."""
+    """Return the body of a test event, which has no `sequence`."""
     return {
         "id": event_id,
         "type": TEST,
@@ -162,6 +166,7 @@ def test_payload(webhook: Webhook, event_id: str, now: Instant) -> dict[str, Any
 
 
 def of_document(document: Document) -> Mapping[str, Any]:
+    """Return the document as a member of an event's body."""
     return {
         "id": document.id,
         "title": document.title,
@@ -181,7 +186,7 @@ def of_document(document: Document) -> Mapping[str, Any]:
 
 
 def of_recipient(recipient: Recipient, whole: bool = False) -> Mapping[str, Any]:
-    """One list entry; `whole` adds its timestamps and the reason of a refusal."""
+    """Return the recipient as a list entry; `whole` adds the timestamps and the reason for declining."""
     entry: dict[str, Any] = {
         "id": recipient.id,
         "email": recipient.email,

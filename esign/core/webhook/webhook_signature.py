@@ -1,4 +1,4 @@
-"""The signature of a webhook delivery, as any Standard Webhooks receiver checks it (contract 5)."""
+"""The signature of a webhook request, as receivers of Standard Webhooks check it (contract 5)."""
 
 import base64
 import hashlib
@@ -12,14 +12,20 @@ USER_AGENT = "esign-webhooks/1"
 
 
 def sign(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
-    """`v1,<base64>` over id, unix seconds and raw body; ValueError: not a `whsec_` secret."""
+    """Return `v1,<base64>`, the signature of id, unix seconds and raw body.
+
+    Raises ValueError unless the secret starts with `whsec_` and continues in base64.
+    """
     content = b".".join((message_id.encode(), str(timestamp).encode(), body))
     digest = hmac.digest(_key(secret), content, hashlib.sha256)
     return "v1," + base64.b64encode(digest).decode()
 
 
 def headers(secrets: Sequence[str], message_id: str, timestamp: int, body: bytes) -> Mapping[str, str]:
-    """What goes with the body: one signature per live secret, newest first; `timestamp` is this attempt's."""
+    """Return the headers of a request, with one signature per live secret, newest first.
+
+    `timestamp` is that of this attempt, in unix seconds.
+    """
     return {
         "Content-Type": "application/json",
         "User-Agent": USER_AGENT,
@@ -30,6 +36,7 @@ def headers(secrets: Sequence[str], message_id: str, timestamp: int, body: bytes
 
 
 def _key(secret: str) -> bytes:
+    """Return the bytes of a secret. Raises ValueError."""
     if not secret.startswith(PREFIX):
         raise ValueError(f"a webhook secret starts with {PREFIX}")
     try:

@@ -1,4 +1,4 @@
-"""File content by its SHA-256, in chunks of 1 MiB, written in the transaction that first refers to it."""
+"""The content of files by SHA-256, in chunks of 1 MiB, written in the transaction that first refers to it."""
 
 import asyncio
 import hashlib
@@ -13,11 +13,14 @@ MISSING = "the content is missing or was changed; restore it from a backup"
 
 
 class Missing(Exception):
-    """Content that is referred to is not there, or is not what it was."""
+    """Content that a row refers to does not exist, or was changed."""
 
 
 async def add(tx: Transaction, content: bytes, now: Instant, sha256: str | None = None) -> str:
-    """Store `content` unless it is there; its lower-case hex SHA-256 (pass it when known: hashing costs)."""
+    """Store `content` unless it exists; return its SHA-256 in lower-case hex.
+
+    Pass `sha256` when it is known, because hashing takes time.
+    """
     sha256 = sha256 or hashlib.sha256(content).hexdigest()
     added = await tx.run(
         "INSERT INTO blob (sha256, size, created_at) VALUES (:sha256, :size, :now) ON CONFLICT DO NOTHING",
@@ -37,7 +40,7 @@ async def add(tx: Transaction, content: bytes, now: Instant, sha256: str | None 
 
 
 async def attach(tx: Transaction, document_id: str, *hashes: str) -> None:
-    """Keep this content as long as the document."""
+    """Keep this content as long as the document exists."""
     for sha256 in set(hashes):
         await tx.run(
             "INSERT INTO document_blob (document_id, sha256) VALUES (:document_id, :sha256) ON CONFLICT DO NOTHING",
@@ -47,12 +50,12 @@ async def attach(tx: Transaction, document_id: str, *hashes: str) -> None:
 
 
 async def detach(tx: Transaction, document_id: str) -> None:
-    """The document refers to no content any more; what is attached next stays."""
+    """Remove all references of the document to content; attach the content that stays again."""
     await tx.run("DELETE FROM document_blob WHERE document_id = :id", id=document_id)
 
 
 async def get(reader: Reader, sha256: str) -> bytes:
-    """The content, its hash checked; raises Missing."""
+    """Return the content after checking its hash. Raises Missing."""
     rows = await reader.all(
         "SELECT content FROM blob_chunk WHERE sha256 = :sha256 ORDER BY number", sha256=sha256
     )
@@ -65,7 +68,7 @@ async def get(reader: Reader, sha256: str) -> bytes:
 
 
 async def pieces(reader: Reader, sha256: str) -> AsyncIterator[bytes]:
-    """The content a chunk at a time, its hash not checked; nothing where there is none."""
+    """Yield the content one chunk at a time, without checking its hash; nothing if it does not exist."""
     number = 0
     while row := await reader.one(
         "SELECT content FROM blob_chunk WHERE sha256 = :sha256 AND number = :number",
@@ -77,13 +80,13 @@ async def pieces(reader: Reader, sha256: str) -> AsyncIterator[bytes]:
 
 
 def whole(chunks: Sequence[Row]) -> tuple[bytes, str]:
-    """The content and its hash; a few milliseconds for each MiB."""
+    """Return the joined content and its hash; it takes a few milliseconds per MiB."""
     content = b"".join(chunk["content"] for chunk in chunks)
     return content, hashlib.sha256(content).hexdigest()
 
 
 async def size_of_document(reader: Reader, document_id: str) -> int:
-    """Bytes of all that is attached to it."""
+    """Return the total size in bytes of the content attached to the document."""
     rows = await reader.all(
         """
         SELECT sum(b.size) AS size FROM document_blob d JOIN blob b ON b.sha256 = d.sha256
@@ -95,7 +98,7 @@ async def size_of_document(reader: Reader, document_id: str) -> int:
 
 
 async def attach_to_template(tx: Transaction, template_id: str, *hashes: str) -> None:
-    """Keep this content as long as the template."""
+    """Keep this content as long as the template exists."""
     for sha256 in set(hashes):
         await tx.run(
             "INSERT INTO template_blob (template_id, sha256) VALUES (:template_id, :sha256) ON CONFLICT DO NOTHING",
@@ -105,7 +108,7 @@ async def attach_to_template(tx: Transaction, template_id: str, *hashes: str) ->
 
 
 async def size(reader: Reader, sha256: str) -> int:
-    """Bytes; raises Missing."""
+    """Return the size in bytes. Raises Missing."""
     rows = await reader.all("SELECT size FROM blob WHERE sha256 = :sha256", sha256=sha256)
     if not rows:
         reader.damage.note("blob", sha256, MISSING)
@@ -114,10 +117,12 @@ async def size(reader: Reader, sha256: str) -> int:
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
-    """Remove up to `limit` pieces of content older than `before` that no document and no template refers to."""
+    """Remove up to `limit` contents older than `before` that no document and no template refers to; return how
+    many.
+    """
     return await delete_some(tx, "blob", "sha256", "loose = 1 AND created_at < :before", before, limit)
 
 
 def sha256_of(contents: Sequence[bytes]) -> list[str]:
-    """Return the SHA-256 of each, in hex."""
+    """Return the SHA-256 of each content, in hex."""
     return [hashlib.sha256(content).hexdigest() for content in contents]

@@ -1,4 +1,4 @@
-"""The codes that recipients were sent and tried, and which browsers have shown one: never a code itself."""
+"""The state of recipients' codes, and the browsers that have proved one. Codes themselves are never stored."""
 
 import hashlib
 
@@ -12,12 +12,13 @@ COLUMNS = tuple(Challenge.__slots__)
 
 
 async def get(reader: Reader, recipient_id: str) -> Challenge:
-    """What is known so far, which at first is nothing."""
+    """Return the challenge of a recipient, which is empty at first."""
     row = await reader.one("SELECT * FROM challenge WHERE recipient_id = :id", id=recipient_id)
     return Challenge(**{name: row[name] for name in COLUMNS}) if row else Challenge(recipient_id)
 
 
 async def save(tx: Transaction, challenge: Challenge) -> None:
+    """Save the challenge of a recipient."""
     await tx.run(
         insert("challenge", COLUMNS)
         + " ON CONFLICT (recipient_id) DO UPDATE SET "
@@ -27,9 +28,9 @@ async def save(tx: Transaction, challenge: Challenge) -> None:
 
 
 async def end(tx: Transaction, recipient_id: str) -> None:
-    """End the mailed code and every proof: somebody else may be reached by this recipient's links now.
+    """End the mailed code and every proof, because the recipient's links may reach another person now.
 
-    They need not wait for what was tried before them, but all tries and the codes of the day still count, or every
+    That person does not wait for earlier wrong tries. All tries and the codes of the day still count, or every
     correction would allow as many guesses again.
     """
     await tx.run(
@@ -40,7 +41,7 @@ async def end(tx: Transaction, recipient_id: str) -> None:
 
 
 async def note_reached(tx: Transaction, recipient_id: str, code: bytes, reached: Reached) -> None:
-    """Note what became of the mail with the code whose mac this is."""
+    """Save what became of the mail with the code of this mac."""
     await tx.run(
         "UPDATE challenge SET reached = :reached WHERE recipient_id = :id AND code = :code",
         id=recipient_id,
@@ -53,13 +54,14 @@ async def note_reached(tx: Transaction, recipient_id: str, code: bytes, reached:
 
 
 def hashed(session: str) -> bytes:
+    """Return the SHA-256 of a browser session's token."""
     return hashlib.sha256(session.encode()).digest()
 
 
 async def prove(
     tx: Transaction, before: str | None, session: str, recipient_id: str, expires_at: Instant
 ) -> None:
-    """The browser has shown the code; its session takes the place of the one `before` for all it has shown."""
+    """Save that the browser has proved the code; its new session takes over all proofs of the session `before`."""
     if before is not None:
         await tx.run(
             "UPDATE proof SET session = :new WHERE session = :old", new=hashed(session), old=hashed(before)
@@ -76,6 +78,7 @@ async def prove(
 
 
 async def is_proven(reader: Reader, session: str | None, recipient_id: str, now: Instant) -> bool:
+    """Return whether the browser's session has proved this recipient's code and the proof has not expired."""
     if session is None:
         return False
     row = await reader.one(
@@ -88,7 +91,7 @@ async def is_proven(reader: Reader, session: str | None, recipient_id: str, now:
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
-    """Take away proofs that ended by `before`; the number of rows that went."""
+    """Delete up to `limit` proofs that expired by `before`; return how many."""
     return await delete_some(
         tx, "proof", "session, recipient_id", "expires_at <= :before ORDER BY expires_at", before, limit
     )

@@ -30,7 +30,7 @@ from esign.store.engine.sql import dumps, insert
 
 # The columns are the members of the dataclasses; `order` is a word of SQL.
 DOCUMENT_COLUMNS = tuple(name for name in Document.__slots__ if name != "recipients")
-WRITTEN = (*DOCUMENT_COLUMNS, "attention")  # which follows from the rest
+WRITTEN = (*DOCUMENT_COLUMNS, "attention")  # derived from the rest, for an index
 RECIPIENT_COLUMNS = (
     "document_id",
     "position",
@@ -47,7 +47,7 @@ JOIN = "LEFT JOIN recipient r ON r.document_id = d.id"
 
 
 async def get(reader: Reader, document_id: str) -> Document:
-    """The document, for those who already hold a right to it; `not_found` otherwise."""
+    """Return the document, for callers who already hold a right to it; raise `not_found` if there is none."""
     rows = await reader.all(
         f"{SELECT} FROM document d {JOIN} WHERE d.id = :id ORDER BY r.position", id=document_id
     )
@@ -57,7 +57,7 @@ async def get(reader: Reader, document_id: str) -> Document:
 
 
 async def get_own(reader: Reader, organisation_id: str, mode: Mode, document_id: str) -> Document:
-    """The document of this organisation and mode; any other id is `not_found` (I5)."""
+    """Return the document of this organisation and mode; raise `not_found` for any other id (I5)."""
     rows = await reader.all(
         f"{SELECT} FROM document d {JOIN}"
         " WHERE d.id = :id AND d.organisation_id = :organisation_id AND d.mode = :mode ORDER BY r.position",
@@ -71,7 +71,7 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, document_id:
 
 
 async def mark(reader: Reader, organisation_id: str, mode: Mode, document_id: str) -> tuple[int, int]:
-    """Revision and length of the audit trail: one of the two rises with whatever happens to the document."""
+    """Return the revision and the length of the audit trail; every change to the document raises one of the two."""
     row = await reader.one(
         """
         SELECT d.revision, (SELECT max(seq) FROM audit WHERE document_id = d.id) AS entries FROM document d
@@ -87,8 +87,10 @@ async def mark(reader: Reader, organisation_id: str, mode: Mode, document_id: st
 
 
 async def find_sealed(reader: Reader, organisation_id: str, mode: Mode, sha256: str) -> str | None:
-    """The id of the document whose sealed file or certificate this is; None where it is nobody's of this
-    organisation and mode."""
+    """Return the id of the document whose sealed file or certificate page has this hash.
+
+    None if this organisation has no such document in this mode.
+    """
     rows = await reader.all(  # CROSS JOIN: the hash first, not every completed document
         """
         SELECT d.id, d.seal FROM document_blob b CROSS JOIN document d
@@ -107,15 +109,16 @@ async def find_sealed(reader: Reader, organisation_id: str, mode: Mode, sha256: 
 
 
 async def add(tx: Transaction, document: Document) -> None:
+    """Add a new document with its recipients, and index its words."""
     await tx.run(insert("document", WRITTEN), **document_row(document))
     await tx.run_many(insert("recipient", RECIPIENT_COLUMNS), list(recipient_rows(document)))
     await search.put(tx, document)
 
 
 async def save(tx: Transaction, document: Document, before: Document) -> None:
-    """Write what changed since `before`, if nobody else changed it meanwhile.
+    """Write what changed since `before`, if it was not changed meanwhile.
 
-    The caller raised `revision` by one; a lost race is the 409 of the state the winner left.
+    The caller has raised `revision` by one. Raises `revision_mismatch`, with the status the document has now.
     """
     changed = await tx.run(
         "UPDATE document SET "
@@ -135,7 +138,10 @@ async def save(tx: Transaction, document: Document, before: Document) -> None:
 
 
 async def save_recipients(tx: Transaction, document: Document, before: Document) -> None:
-    """Write those that changed, came or went; where their places change too, all make room first."""
+    """Write the recipients that changed, were added or removed.
+
+    Where positions change, all rows are moved out of the way first, because positions are unique.
+    """
     old = {row["id"]: row for row in recipient_rows(before)}
     new = {row["id"]: row for row in recipient_rows(document)}
     if list(old) != list(new):
@@ -154,7 +160,10 @@ async def save_recipients(tx: Transaction, document: Document, before: Document)
 
 
 async def delete(tx: Transaction, document: Document) -> None:
-    """Remove the rows of a document in exactly this state; its recipients, links and files' mentions follow."""
+    """Delete a document in exactly this state; rows that refer to it are deleted with it.
+
+    Raises `revision_mismatch`.
+    """
     await search.forget(tx, document.id)
     if not await tx.run(
         "DELETE FROM document WHERE id = :id AND status = :status AND revision = :revision",
@@ -169,7 +178,7 @@ async def delete(tx: Transaction, document: Document) -> None:
 
 
 def load_one(reader: Reader, document_id: str, rows: Sequence[Row]) -> Document:
-    """Load the document that was asked for; raises Unreadable."""
+    """Load the document that was asked for; note damage and raise Unreadable if it cannot be read."""
     try:
         document = load(rows)
     except UNREADABLE as error:
@@ -180,7 +189,7 @@ def load_one(reader: Reader, document_id: str, rows: Sequence[Row]) -> Document:
 
 
 def load(rows: Sequence[Row]) -> Document:
-    """One document from the rows of its join."""
+    """Return one document from the rows of its join."""
     row = rows[0]
     for each in rows:
         refuse_bytes(each)
@@ -200,6 +209,7 @@ def load(rows: Sequence[Row]) -> Document:
 
 
 def load_file(stored: str) -> File:
+    """Return the File of its JSON column."""
     file = orjson.loads(stored)
     return File(
         **{
@@ -212,7 +222,7 @@ def load_file(stored: str) -> File:
 
 
 async def save_proof(tx: Transaction, recipient: Recipient) -> None:
-    """Save how the link and the code reached a recipient who has shown it; the document keeps its revision."""
+    """Save how the link and the code reached a recipient who has proved it; the document keeps its revision."""
     await tx.run(
         "UPDATE recipient SET link = :link, code = :code WHERE id = :id",
         id=recipient.id,
@@ -222,6 +232,7 @@ async def save_proof(tx: Transaction, recipient: Recipient) -> None:
 
 
 def load_recipient(row: Row) -> Recipient:
+    """Return the recipient of one row of the join."""
     members = {name: row[f"r_{'turn' if name == 'order' else name}"] for name in Recipient.__slots__}
     ink = members["ink"]
     return Recipient(
@@ -238,6 +249,7 @@ def load_recipient(row: Row) -> Recipient:
 
 
 def load_field(stored: Mapping[str, Any]) -> Field:
+    """Return the Field of its JSON object."""
     value = stored["value"]
     return Field(
         **{
@@ -249,6 +261,7 @@ def load_field(stored: Mapping[str, Any]) -> Field:
 
 
 def document_row(document: Document) -> dict[str, Any]:
+    """Return the columns of a document."""
     members = shallow(document)
     del members["recipients"]
     return members | {
@@ -262,11 +275,13 @@ def document_row(document: Document) -> dict[str, Any]:
 
 
 def dump_file(file: File) -> str:
+    """Return a File as the JSON of its column."""
     pages = [(page.width, page.height, page.rotation) for page in file.pages]
     return dumps({**shallow(file), "pages": pages})
 
 
 def recipient_rows(document: Document) -> Iterable[dict[str, Any]]:
+    """Yield the columns of each recipient."""
     for position, recipient in enumerate(document.recipients):
         members = shallow(recipient)
         yield members | {
@@ -280,10 +295,11 @@ def recipient_rows(document: Document) -> Iterable[dict[str, Any]]:
 
 
 def field_row(field: Field) -> dict[str, Any]:
+    """Return a Field as a JSON object."""
     value = field.value
     return {**shallow(field), "value": shallow(value) if isinstance(value, Ink) else value}
 
 
 def shallow(frozen: Any) -> dict[str, Any]:
-    """The members of a slotted dataclass, not copied deeply."""
+    """Return the members of a slotted dataclass; nested values are not converted."""
     return {name: getattr(frozen, name) for name in frozen.__slots__}

@@ -1,4 +1,4 @@
-"""Which documents and recipients the clock has work with; each query reads a partial index alone."""
+"""Finds the documents and recipients for which something is due; each query reads only a partial index."""
 
 from typing import Literal
 
@@ -8,6 +8,7 @@ from esign.store.engine.database import Reader
 
 
 async def find_expired(reader: Reader, now: Instant, limit: int) -> list[str]:
+    """Return the ids of up to `limit` documents past their expiry, the oldest first."""
     rows = await reader.all(
         "SELECT id FROM document WHERE status = 'sent' AND expires_at <= :now ORDER BY expires_at LIMIT :limit",
         now=now,
@@ -17,12 +18,12 @@ async def find_expired(reader: Reader, now: Instant, limit: int) -> list[str]:
 
 
 async def find_sealing(reader: Reader) -> list[str]:
-    """Every document that waits for its seal, whatever the queue says."""
+    """Return the id of every document that waits for its seal, whether or not a job is queued."""
     return [row["id"] for row in await reader.all("SELECT id FROM document WHERE status = 'sealing'")]
 
 
 async def find_reminders_due(reader: Reader, now: Instant, limit: int) -> list[tuple[str, str]]:
-    """(document id, recipient id) of those to remind."""
+    """Return (document id, recipient id) of up to `limit` recipients to remind, the longest due first."""
     rows = await reader.all(
         "SELECT document_id, id FROM recipient WHERE next_reminder_at <= :now ORDER BY next_reminder_at LIMIT :limit",
         now=now,
@@ -39,7 +40,7 @@ async def find_ended(
     until: Instant,
     limit: int,
 ) -> list[str]:
-    """Those completed, or closed without a seal, by then; the oldest first."""
+    """Return the ids of up to `limit` documents completed, or closed without a seal, by `until`, oldest first."""
     rows = await reader.all(
         f"""
         SELECT id FROM document WHERE organisation_id = :organisation_id AND mode = :mode

@@ -1,4 +1,4 @@
-"""Erases a document (D3, D12): everything of it goes but its audit trail, which loses what is personal."""
+"""Erases a document (D3, D12): everything but its audit trail, which loses its personal data."""
 
 from dataclasses import replace
 
@@ -17,14 +17,15 @@ LETTERS = (
 
 
 async def erase(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Document:
-    """The document as it was; its rows, links, mails, deliveries and events are gone, its answers reduced.
+    """Erase a document and return it as it was.
 
-    What somebody deleted is in the administrative log as well. File content that nothing else refers to is left to
-    `blobs.prune`.
+    Its rows, links, mails, deliveries and events are deleted, and stored answers about it are reduced. A
+    deletion by a person is also added to the administrative log. File content that nothing else refers to is
+    left to `blobs.prune`.
     """
     await outcomes.record(tx, before.id, outcome.events, vault)
     for event in outcome.events:
-        if event.actor.kind != "system":  # not what retention deletes by itself
+        if event.actor.kind != "system":  # retention deletes on its own, as the system
             data = {"documentId": before.id, "mode": before.mode.value, "status": before.status.value}
             await outcomes.log(tx, before.organisation_id, replace(event, data=data, detail=None), vault)
     await events.erase_personal(tx, before.id)

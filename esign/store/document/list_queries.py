@@ -1,7 +1,7 @@
 """One indexed statement for each way to find a page of documents; `listing` chooses the way.
 
-Every statement answers `id` and `at` (the time that orders) of at most :limit documents `d`, in order. INDEXED BY names
-the index to walk along: a plan is chosen here and tested, not guessed by the database from what it has counted.
+Every statement returns `id` and `at` (the time that orders) of at most :limit documents `d`, in order. INDEXED
+BY names the index to walk along: the plan is chosen here and tested, not left to SQLite's statistics.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,10 @@ ALONG_SPAN = {
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked as the pieces of statements; the walk lies between `low` and `high`, both exclusive."""
+    """One request for a page, as the pieces of its statements.
+
+    The rows lie between `low` and `high`, both exclusive.
+    """
 
     asked: Listing
     low: Bound
@@ -40,15 +43,17 @@ class Query:
 
     @property
     def key(self) -> str:
+        """Return the column that orders."""
         return self.asked.sort.key
 
     @property
     def order(self) -> str:
+        """Return the direction in SQL."""
         return "DESC" if self.asked.sort.descending else "ASC"
 
     @property
     def spans(self) -> dict[str, Span]:
-        """The spans of the times that do not order."""
+        """Return the spans of the times that do not order."""
         asked = {
             "created_at": self.asked.created,
             "updated_at": self.asked.updated,
@@ -58,7 +63,7 @@ class Query:
 
     @property
     def words(self) -> str:
-        """What the index of words is asked; nothing where no filter needs it."""
+        """Return the expression for the index of words, empty if no filter needs it."""
         asked = self.asked
         labels = {"external": asked.external_id, "template": asked.template_id}
         if asked.recipient_email is not None:
@@ -74,6 +79,7 @@ class Query:
 
     @property
     def parameters(self) -> dict[str, Any]:
+        """Return the values of every parameter that a statement may use."""
         asked = self.asked
         values = {
             **self.scope,
@@ -99,11 +105,11 @@ class Query:
     # ---------- ways ----------
 
     def by_time(self, near: int | None = None) -> str:
-        """Along the order itself; `near`: looking at so many rows at most."""
+        """Return the statement that walks along the order itself, over at most `near` rows if that is given."""
         return self._walk(ALONG[self.key], *self._statuses(), near=near)
 
     def by_status(self) -> str:
-        """Along the order within each status asked for; a page of each is merged."""
+        """Return the statement that walks along the order within each wanted status and merges the pages."""
         walks = [
             self._walk(ALONG_STATUS[self.key], f"d.status = :status_{n}")
             for n in range(len(self.asked.statuses))
@@ -114,15 +120,19 @@ class Query:
         return f"SELECT * FROM ({pages}) ORDER BY at {self.order}, id {self.order} LIMIT :limit"
 
     def by_attention(self) -> str:
-        """Along the order among the few that need attention."""
+        """Return the statement that walks along the order among the documents that need attention."""
         return self._walk(ALONG_ATTENTION[self.key], *self._statuses())
 
     def by_span(self, name: str) -> str:
-        """Everything in a span of another time, then put in order."""
+        """Return the statement that reads everything in a span of another time and sorts it."""
         return self._walk(ALONG_SPAN[name], *self._statuses())
 
     def by_words(self, near: int | None = None) -> str:
-        """Along the index of words, which has the order of creation; any other is made afterwards."""
+        """Return the statement that uses the index of words.
+
+        That index has the order of creation; for any other order the rows are sorted. With `near` it reads at
+        most so many rows.
+        """
         found, order = both(*self._found()), f"at {self.order}, d.id {self.order}"
         if self.key == "created_at":
             order = f"i.rowid {self.order}"
@@ -140,27 +150,32 @@ class Query:
     # ---------- how many rows a way would read, up to :most ----------
 
     def count_status(self) -> str:
+        """Return the statement with a row for each document of the wanted statuses."""
         index = ALONG_STATUS[self.key]
         return (
             f"SELECT 1 FROM document d INDEXED BY {index} WHERE {both(*OWN, *self._statuses())} LIMIT :most"
         )
 
     def count_attention(self) -> str:
+        """Return the statement with a row for each document that needs attention."""
         index = ALONG_ATTENTION[self.key]
         return f"SELECT 1 FROM document d INDEXED BY {index} WHERE {both(*OWN, ATTENTION)} LIMIT :most"
 
     def count_span(self, name: str) -> str:
+        """Return the statement with a row for each document in the span."""
         index = ALONG_SPAN[name]
         return (
             f"SELECT 1 FROM document d INDEXED BY {index} WHERE {both(*OWN, *self._span(name))} LIMIT :most"
         )
 
     def count_words(self) -> str:
+        """Return the statement with a row for each document that the words find."""
         return f"SELECT 1 FROM search_index i WHERE {both(*self._found())} LIMIT :most"
 
     # ---------- conditions ----------
 
     def _walk(self, index: str, *first: str, near: int | None = None) -> str:
+        """Return a statement along `index`, with the conditions `first` before all others."""
         table, order = f"document d INDEXED BY {index}", f"d.{self.key} {self.order}, d.id {self.order}"
         if near is not None:
             columns = ", ".join(f"d.{name}" for name in self._checked())
@@ -175,6 +190,7 @@ class Query:
         """
 
     def _common(self) -> list[str]:
+        """Return the conditions that every way has, apart from statuses and texts."""
         return [
             *OWN,
             *self._ends(),
@@ -185,7 +201,7 @@ class Query:
         ]
 
     def _checked(self) -> list[str]:
-        """The columns that the conditions speak of."""
+        """Return the columns that the conditions use."""
         asked = self.asked
         return [
             *("id", "organisation_id", "mode", "status", "created_at", "updated_at", "completed_at"),
@@ -195,10 +211,12 @@ class Query:
         ]
 
     def _ends(self) -> list[str]:
+        """Return the conditions for the place where the page begins and ends."""
         key = f"(d.{self.key}, d.id)"
         return [f"{key} > (:low, :low_id)", f"{key} < (:high, :high_id)"]
 
     def _span(self, name: str) -> list[str]:
+        """Return the conditions for one span."""
         span = self.spans[name]
         return [
             *([f"d.{name} >= :{name}_after"] if span.after is not None else []),
@@ -206,17 +224,22 @@ class Query:
         ]
 
     def _statuses(self) -> list[str]:
+        """Return the condition on the status, if there is one."""
         names, _ = listed("status", sorted(self.asked.statuses))
         return [f"d.status IN {names}"] if self.asked.statuses else []
 
     def _texts(self) -> list[str]:
+        """Return the conditions that compare the whole text, since the index only knows groups of three letters."""
         return [
             *(["instr(s.texts, :q) > 0"] if self.asked.q is not None else []),
             *(["instr(s.texts, :address) > 0"] if self.asked.recipient_email is not None else []),
         ]
 
     def _found(self) -> list[str]:
-        """Numbers follow creation: where that orders, the walk begins and ends in the index itself."""
+        """Return the conditions on the index of words.
+
+        Its row numbers follow creation: in that order, the walk begins and ends inside the index.
+        """
         ends = [f"i.rowid >= :low * {search.SLOTS}", f"i.rowid < (:high + 1) * {search.SLOTS}"]
         return ["i.search_index MATCH :words", *(ends if self.key == "created_at" else [])]
 
@@ -226,11 +249,15 @@ ATTENTION = "d.attention = 1"
 
 
 def both(*conditions: str) -> str:
+    """Join the conditions with AND."""
     return " AND ".join(conditions)
 
 
 def query_of(organisation_id: str, mode: Mode, asked: Listing, after: Place | None, regular: bool) -> Query:
-    """What follows `after`. Where times are `regular` (created ≤ completed ≤ updated) one span bounds another."""
+    """Return the query for the page after `after`.
+
+    Where times are `regular` (created ≤ completed ≤ updated), a span of one time also bounds the others.
+    """
     span = asked.created if asked.sort.key == "created_at" else asked.updated
     lows, highs = [(0, "")], [(FOREVER, "")]
     lows += [(span.after, "")] if span.after is not None else []

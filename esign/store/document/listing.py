@@ -1,12 +1,12 @@
-"""Finds a page of documents: along the one index that answers, or along that of the most selective filter.
+"""Finds a page of documents along the one index that answers, or along that of the most selective filter.
 
-Where one index has both the filters and the order (no filter, statuses, what needs attention, and by creation whatever
-words find), the page is read along it and nothing is counted. Any other combination is weighed:
+Where one index has both the filters and the order (no filter, statuses, attention, or words in the order of
+creation), the page is read along it and nothing is counted. Any other combination is weighed:
 
-1. Each filter is counted up to `few`. One that gives less is read whole and put in order.
-2. Where each gives more, a page is mostly near: so many rows as `near` are looked at in the order asked for.
-3. Where that fills no page, filters are counted up to `many` and the one that gives least is read whole.
-4. Where none gives less than that, the list is walked until the page is full.
+1. Each filter is counted up to `few`. One that finds fewer is read whole and sorted.
+2. Where each finds more, a page is usually near: `near` rows are read in the wanted order.
+3. If these do not fill a page, filters are counted up to `many`, and the smallest is read whole.
+4. Where none finds fewer than that, the list is walked until the page is full.
 """
 
 from itertools import groupby
@@ -23,7 +23,7 @@ from esign.store.engine.paging import Place
 
 
 class Effort(NamedTuple):
-    """Numbers of rows: one takes about 4 µs to read and check, 0.1 µs to count."""
+    """Limits in rows. Reading and checking one takes about 4 µs, counting it 0.1 µs."""
 
     few: int
     near: int
@@ -49,7 +49,7 @@ async def find_page(
     asked: Listing = EVERYTHING,
     effort: Effort = EFFORT,
 ) -> list[Document]:
-    """Up to `limit` documents that fit, in the order asked for, behind the place `after`."""
+    """Return up to `limit` documents that match, in the wanted order, after the place `after`."""
     query = query_of(organisation_id, mode, asked, after, regular=False)
     way = obvious(query)
     if way is not None:
@@ -67,12 +67,12 @@ async def find_page(
 
 
 def place_of(document: Document, asked: Listing) -> Place:
-    """Where the page behind this document begins."""
+    """Return the place where the page after this document begins."""
     return Place(getattr(document, asked.sort.key), document.id)
 
 
 def obvious(query: Query) -> str | None:
-    """The way along one index; None where filters have to be weighed."""
+    """Return the statement along the one index that answers, or None if filters have to be weighed."""
     if query.spans:
         return None
     if not query.words:
@@ -85,13 +85,13 @@ def obvious(query: Query) -> str | None:
 
 
 def along(query: Query, near: int | None = None) -> str:
-    """The way in the order asked for, looking at no more than `near` rows."""
+    """Return the statement in the wanted order, over at most `near` rows if that is given."""
     ordered = query.words and query.key == "created_at"
     return query.by_words(near) if ordered else query.by_time(near)
 
 
 def whole(query: Query, name: str) -> str:
-    """The way through everything that one filter gives."""
+    """Return the statement that reads everything that one filter finds."""
     if name == "words":
         return query.by_words()
     if name == "attention":
@@ -100,7 +100,7 @@ def whole(query: Query, name: str) -> str:
 
 
 async def count(reader: Reader, query: Query, most: int) -> dict[str, int]:
-    """How many documents each filter gives, at most `most`."""
+    """Return how many documents each filter finds, at most `most`."""
     counted = {name: query.count_span(name) for name in query.spans}
     if query.asked.statuses:
         counted["status"] = query.count_status()
@@ -114,12 +114,13 @@ async def count(reader: Reader, query: Query, most: int) -> dict[str, int]:
 
 
 async def is_regular(reader: Reader) -> bool:
-    """Whether created ≤ completed ≤ updated everywhere: no clock was ever set back."""
+    """Return whether created ≤ completed ≤ updated for every document: the clock was never set back."""
     row = await reader.one(f"SELECT {IRREGULAR} AS found")
     return row is not None and not row["found"]
 
 
 async def read(reader: Reader, query: Query, way: str, limit: int) -> list[Document]:
+    """Return the documents that a statement finds, in order; damaged ones are left out."""
     order = query.order
     rows = await reader.all(
         f"{SELECT} FROM ({way}) p CROSS JOIN document d ON d.id = p.id {JOIN}"

@@ -1,4 +1,4 @@
-"""Saves an outcome whole: state, audit entries, events, deliveries, mails and the seal, in one transaction."""
+"""Saves a whole outcome in one transaction: document, audit entries, events, deliveries, mails and the seal job."""
 
 import json
 from collections.abc import Sequence
@@ -33,7 +33,10 @@ from esign.system.vault import Vault
 
 
 async def add(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> Document:
-    """A new document with what its creation causes; its file content must have been stored before."""
+    """Add a new document with everything its creation causes; return it.
+
+    The content of its file must have been stored before.
+    """
     document = outcome.document
     await documents.add(tx, document)
     await blobs.attach(tx, document.id, document.file.uploaded, document.file.prepared, *document.file.images)
@@ -44,7 +47,10 @@ async def add(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> 
 
 
 async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Document:
-    """The document as saved, its revision raised by one; nothing is written when nothing changed."""
+    """Save an outcome and return the document with its revision raised by one.
+
+    If nothing changed, nothing is written and `before` is returned. Raises `revision_mismatch`.
+    """
     if outcome.document == before and not outcome.events and not outcome.jobs:
         return before
     document = replace(outcome.document, revision=before.revision + 1)
@@ -57,11 +63,12 @@ async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault
 
 
 async def note(tx: Transaction, outcome: Outcome, vault: Vault, now: Instant) -> None:
-    """Facts and work that leave the document as it is, its revision too."""
+    """Save events and jobs that leave the document, and its revision, as they are."""
     await _leave(tx, outcome, outcome.document, vault, now)
 
 
 async def _leave(tx: Transaction, outcome: Outcome, document: Document, vault: Vault, now: Instant) -> None:
+    """Save the events and jobs of an outcome, and count its usage."""
     await record(tx, document.id, outcome.events, vault)
     await publish(tx, document, outcome.events, now)
     for job in outcome.jobs:
@@ -70,11 +77,12 @@ async def _leave(tx: Transaction, outcome: Outcome, document: Document, vault: V
 
 
 def meter(document: Document, now: Instant) -> Meter:
+    """Return the meter of the document's organisation and mode for the day of `now`."""
     return Meter(document.organisation_id, document.mode, now // DAY)
 
 
 def used(outcome: Outcome) -> Usage:
-    """What an outcome counts for."""
+    """Return the usage that an outcome counts for."""
     types = [event.type for event in outcome.events]
     return Usage(
         documents_created=types.count("document.created"),
@@ -85,7 +93,10 @@ def used(outcome: Outcome) -> Usage:
 
 
 async def enter(tx: Transaction, document_id: str, fact: Event, vault: Vault) -> None:
-    """A fact about a document that stays as it is; `not_found` once it is deleted, for its trail ends there."""
+    """Record one event about a document that does not change.
+
+    Raises `not_found` once the document is deleted, because its trail has ended.
+    """
     await documents.get(tx, document_id)
     await record(tx, document_id, (fact,), vault)
 
@@ -109,19 +120,20 @@ async def record(
 
 
 async def log(tx: Transaction, organisation_id: str, act: Event, vault: Vault) -> None:
-    """Add an administrative act to the log of an organisation, and tell its live webhooks that there is an entry."""
+    """Add an administrative act to the log of an organisation, and announce the entry to its live webhooks."""
     for line in await record(tx, organisation_id, (act,), vault):
         body = webhook.audit_payload(line, new_id("evt", line.at))
         await announce(tx, body, organisation_id, Mode.LIVE, line.at)
 
 
 async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...], now: Instant) -> None:
-    """Keep what of these recorded facts goes out, and queue it for everybody who wants it."""
+    """Store those recorded facts that webhooks may get, and queue a delivery for each webhook that wants one."""
     published = [event for event in facts if event.type in webhook.PUBLISHED]
     if not published:
         return
     subscribers = await webhooks.find(tx, document.organisation_id, document.mode)
-    so_far = await events.count(tx, document.id, webhook.PUBLISHED)  # with these, which are recorded by now
+    # The count includes these events: they are recorded already.
+    so_far = await events.count(tx, document.id, webhook.PUBLISHED)
     offered: list[Delivery] = []
     for number, event in enumerate(published, so_far - len(published) + 1):
         body = webhook.payload(event, new_id("evt", now), number, document)
@@ -133,13 +145,13 @@ async def publish(tx: Transaction, document: Document, facts: tuple[Event, ...],
 async def announce(
     tx: Transaction, body: dict[str, Any], organisation_id: str, mode: Mode, now: Instant
 ) -> None:
-    """Publish an event that is about no document."""
+    """Publish an event that is not about a document."""
     await events.publish(tx, body, organisation_id, None, now)
     await deliveries.add(tx, _offered(body, await webhooks.find(tx, organisation_id, mode), now))
 
 
 def _offered(body: dict[str, Any], subscribers: Sequence[Webhook], now: Instant) -> list[Delivery]:
-    """A delivery for everybody who wants it."""
+    """Return a delivery for each subscriber that wants the event."""
     return [
         deliveries.a_delivery(subscriber.id, body["id"], body["type"], now)
         for subscriber in subscribers
@@ -148,6 +160,7 @@ def _offered(body: dict[str, Any], subscribers: Sequence[Webhook], now: Instant)
 
 
 async def _queue(tx: Transaction, document: Document, job: Job, vault: Vault, now: Instant) -> None:
+    """Carry out one job of an outcome: revoke links, queue the seal, or queue a mail with a new link."""
     if isinstance(job, RevokeLinks):
         await signing_links.revoke(tx, job.recipient_id, now)
         await challenges.end(tx, job.recipient_id)

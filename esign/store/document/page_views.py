@@ -1,4 +1,4 @@
-"""What was made of pages for their readers, kept so that it is made once; it can be made again at any time."""
+"""Rendered views of pages, kept so that each is made only once; they can be made again at any time."""
 
 from esign.core.instant import Instant
 from esign.store.engine.database import Reader, Transaction
@@ -8,6 +8,7 @@ MOST = 64 * 2**20  # bytes of one document
 
 
 async def find(reader: Reader, document_id: str, name: str) -> bytes | None:
+    """Return the stored view, or None."""
     rows = await reader.all(
         "SELECT content FROM page_view WHERE document_id = :document_id AND name = :name",
         document_id=document_id,
@@ -17,7 +18,7 @@ async def find(reader: Reader, document_id: str, name: str) -> bytes | None:
 
 
 async def keep(tx: Transaction, document_id: str, name: str, content: bytes, now: Instant) -> None:
-    """Nothing is kept of a document that was deleted meanwhile, or of which there is `MOST` already."""
+    """Store a view, unless the document was deleted meanwhile or has `MOST` bytes of views already."""
     await tx.run(
         """
         INSERT INTO page_view (document_id, name, content, made_at)
@@ -34,7 +35,7 @@ async def keep(tx: Transaction, document_id: str, name: str, content: bytes, now
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
-    """Remove up to `limit` that were made before."""
+    """Delete up to `limit` views made before `before`; return how many."""
     return await delete_some(
         tx, "page_view", "document_id, name", "made_at < :before ORDER BY made_at", before, limit
     )

@@ -1,4 +1,6 @@
-"""Signatures on their way from a phone, encrypted; they go with their recipients, and when these have acted."""
+"""Signatures that are drawn on a phone, encrypted. They are deleted with their recipients, or once these have
+acted.
+"""
 
 from esign.core.document.handoff import Handoff
 from esign.core.instant import Instant
@@ -12,7 +14,7 @@ COLUMNS = "recipient_id, document_id, id, kind, expires_at, opened_at, picture I
 
 
 async def begin(tx: Transaction, token: str, handoff: Handoff) -> None:
-    """In place of the one before."""
+    """Start a hand-off, which replaces the recipient's earlier one."""
     await forget(tx, handoff.recipient_id)
     await tx.run(
         """
@@ -29,21 +31,24 @@ async def begin(tx: Transaction, token: str, handoff: Handoff) -> None:
 
 
 async def find(reader: Reader, token: str) -> Handoff | None:
-    """That of the phone's link."""
+    """Return the hand-off of the phone's link, or None."""
     row = await reader.one(f"SELECT {COLUMNS} FROM handoff WHERE hash = :hash", hash=hashed(token))
     return of_row(row) if row else None
 
 
 async def get(reader: Reader, recipient_id: str) -> Handoff | None:
+    """Return the hand-off of a recipient, or None."""
     row = await reader.one(f"SELECT {COLUMNS} FROM handoff WHERE recipient_id = :id", id=recipient_id)
     return of_row(row) if row else None
 
 
 async def open(tx: Transaction, id: str, now: Instant) -> None:
+    """Save when the phone opened the link for the first time."""
     await tx.run("UPDATE handoff SET opened_at = :now WHERE id = :id AND opened_at IS NULL", id=id, now=now)
 
 
 async def receive(tx: Transaction, handoff: Handoff, png: bytes, expires_at: Instant, vault: Vault) -> None:
+    """Save the picture that was drawn, and a new expiry."""
     await tx.run(
         "UPDATE handoff SET picture = :picture, expires_at = :expires_at WHERE id = :id",
         id=handoff.id,
@@ -53,23 +58,26 @@ async def receive(tx: Transaction, handoff: Handoff, png: bytes, expires_at: Ins
 
 
 async def picture(reader: Reader, handoff: Handoff, vault: Vault) -> bytes | None:
+    """Return the picture that was drawn, or None."""
     row = await reader.one("SELECT picture FROM handoff WHERE id = :id", id=handoff.id)
     found = row and row["picture"]
     return vault.decrypt(PURPOSE, found, handoff.id.encode()) if found else None
 
 
 async def forget(tx: Transaction, recipient_id: str) -> None:
+    """Delete the hand-off of a recipient."""
     await tx.run("DELETE FROM handoff WHERE recipient_id = :id", id=recipient_id)
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
-    """Take away those that ended by `before`; the number of rows that went."""
+    """Delete up to `limit` hand-offs that expired by `before`; return how many."""
     return await delete_some(
         tx, "handoff", "recipient_id", "expires_at <= :before ORDER BY expires_at", before, limit
     )
 
 
 def of_row(row: Row) -> Handoff:
+    """Return the hand-off of one row."""
     return Handoff(
         row["recipient_id"],
         row["document_id"],

@@ -1,6 +1,7 @@
-"""What anybody may learn who holds the number of a sealed document: when it was sealed, and which files are its own.
+"""What anyone who knows the number of a sealed document may learn: when it was sealed, and the hashes of its
+files.
 
-Nothing in it says whose it is, what it is called or who signed. The audit trail outlives the document, so that a
+It does not contain whose document it is, its title or its signers. The audit trail outlives the document, so a
 deleted one is still known.
 """
 
@@ -15,7 +16,7 @@ from esign.store.engine.database import Reader
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Of a deleted document only the times are left."""
+    """A sealed document; of a deleted one only the times are left."""
 
     completed_at: Instant
     deleted_at: Instant | None = None
@@ -25,7 +26,7 @@ class Record:
 
 
 async def find(reader: Reader, document_id: str) -> Record | None:
-    """None where no document of this number was ever sealed here."""
+    """Return the record of a document, or None if no document of this number was ever sealed here."""
     kept = await reader.one(
         "SELECT mode, completed_at, seal FROM document WHERE id = :id AND status = 'completed'",
         id=document_id,

@@ -1,10 +1,11 @@
-"""Keeps the index of words in step with the documents: `put` and `forget` belong to the transaction of the change.
+"""Keeps the index of words in step with the documents.
 
-A document's number in the index rises with (created_at, id): a walk along the index is a list in that order.
+`put` and `forget` belong to the transaction of the change. A document's number in the index rises with
+(created_at, id): a walk along the index is a list in that order.
 
-FTS5 takes a word out by writing down that it is gone; the word itself stays until its part of the index is merged. From
-SQLite 3.42 on it can erase at once (`secure-delete`); before, `shed` merges the parts, a few pages at a time, within a
-day of an erasure.
+FTS5 removes a word by writing that it is gone; the word itself stays until its segment of the index is merged.
+SQLite 3.42 and later can erase at once (`secure-delete`). For earlier versions `shed` merges the segments, a
+few pages at a time, within a day of an erasure.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ SLOTS = 4096  # numbers in a millisecond
 
 
 async def put(tx: Transaction, document: Document, before: Document | None = None) -> None:
-    """Take a document in; with `before` only where something of it that is searched differs."""
+    """Index a document; with `before`, only if a searched text or label differs."""
     row = row_of(document)
     if before is not None and row == row_of(before):
         return
@@ -30,6 +31,7 @@ async def put(tx: Transaction, document: Document, before: Document | None = Non
 
 
 def row_of(document: Document) -> tuple[str, str]:
+    """Return the searched texts and the labels of a document."""
     people = [(recipient.name, recipient.email) for recipient in document.recipients]
     return (
         search_words.texts(document.title, document.file.name, document.external_id, people),
@@ -44,7 +46,7 @@ def row_of(document: Document) -> tuple[str, str]:
 
 
 async def forget(tx: Transaction, document_id: str) -> int | None:
-    """Take a document out, before its row is deleted; the number it had, if it was in."""
+    """Remove a document from the index, before its row is deleted; return the number it had, or None."""
     row = await tx.one("SELECT number, texts, labels FROM search WHERE document_id = :id", id=document_id)
     if row is None:
         return None
@@ -63,7 +65,7 @@ async def forget(tx: Transaction, document_id: str) -> int | None:
 
 
 async def shed(tx: Transaction, pages: int) -> bool:
-    """One step of writing the index anew without what was taken out; False when nothing was left of it."""
+    """Do one step of rewriting the index without removed words; return False when none are left."""
     if not await tx.one("SELECT 1 FROM search_rest LIMIT 1"):
         return False
     if not await tx.one("SELECT 1 FROM search_rest WHERE merging = 1 LIMIT 1"):
@@ -75,7 +77,7 @@ async def shed(tx: Transaction, pages: int) -> bool:
 
 
 async def merge(tx: Transaction, pages: int) -> int:
-    """The number of rows that changed."""
+    """Merge segments of the index over so many pages; return how many rows changed."""
     before = await tx.one("SELECT total_changes() AS n")
     await tx.run("INSERT INTO search_index (search_index, rank) VALUES ('merge', :pages)", pages=pages)
     after = await tx.one("SELECT total_changes() AS n")
@@ -83,6 +85,7 @@ async def merge(tx: Transaction, pages: int) -> int:
 
 
 async def _put(tx: Transaction, number: int, document_id: str, row: Sequence[str]) -> None:
+    """Index a document under this number."""
     await tx.run(
         "INSERT INTO search (number, document_id, texts, labels) VALUES (:number, :id, :texts, :labels)",
         number=number,
@@ -98,7 +101,10 @@ async def _put(tx: Transaction, number: int, document_id: str, row: Sequence[str
 
 
 async def find_number(tx: Transaction, created_at: Instant, document_id: str) -> int:
-    """A free number between the neighbours of the same millisecond."""
+    """Return a free number between the neighbours of the same millisecond.
+
+    When there is none, the numbers of that millisecond are spread out.
+    """
     first = created_at * SLOTS
     row = await tx.one(
         """
@@ -118,7 +124,7 @@ async def find_number(tx: Transaction, created_at: Instant, document_id: str) ->
 
 
 async def respace(tx: Transaction, first: int) -> None:
-    """Spread the numbers of one millisecond evenly."""
+    """Spread the numbers of one millisecond evenly. Raises `unavailable` when the millisecond is full."""
     found = await tx.all(
         "SELECT document_id, texts, labels FROM search WHERE number BETWEEN :first AND :last ORDER BY number",
         first=first,

@@ -1,4 +1,4 @@
-"""Drafts of recipients, encrypted; they go with their recipients, and when these have acted."""
+"""Drafts of recipients, encrypted. They are deleted with their recipients, or once these have acted."""
 
 import orjson
 
@@ -10,7 +10,7 @@ PURPOSE = "draft"
 
 
 async def get(reader: Reader, recipient_id: str, vault: Vault) -> Draft:
-    """An empty one where nothing was entered yet, or where another application key was used."""
+    """Return the draft, which is empty if nothing was entered or another application key encrypted it."""
     row = await reader.one("SELECT content FROM draft WHERE recipient_id = :id", id=recipient_id)
     try:
         return load(vault.decrypt(PURPOSE, row["content"], recipient_id.encode())) if row else Draft()
@@ -19,7 +19,7 @@ async def get(reader: Reader, recipient_id: str, vault: Vault) -> Draft:
 
 
 async def save(tx: Transaction, recipient_id: str, content: bytes, vault: Vault) -> None:
-    """`content` is what `dump` makes."""
+    """Save the draft; `content` is what `dump` returned."""
     await tx.run(
         """
         INSERT INTO draft (recipient_id, content) VALUES (:id, :content)
@@ -31,14 +31,16 @@ async def save(tx: Transaction, recipient_id: str, content: bytes, vault: Vault)
 
 
 async def forget(tx: Transaction, recipient_id: str) -> None:
+    """Delete the draft of a recipient."""
     await tx.run("DELETE FROM draft WHERE recipient_id = :id", id=recipient_id)
 
 
 def dump(draft: Draft) -> bytes:
-    """A picture that stands in several fields is written once."""
+    """Return the draft as JSON; a picture that stands in several fields is written once."""
     pictures: dict[str, int] = {}
 
     def apart(value: object) -> object:
+        """Replace the picture of a value by its number in the list of pictures."""
         if isinstance(value, dict) and "picture" in value:
             return {**value, "picture": pictures.setdefault(value["picture"], len(pictures))}
         return value
@@ -48,9 +50,11 @@ def dump(draft: Draft) -> bytes:
 
 
 def load(content: bytes) -> Draft:
+    """Return the draft of its JSON."""
     stored = orjson.loads(content)
 
     def whole(value: object) -> object:
+        """Replace the number of a picture by the picture."""
         if isinstance(value, dict) and "picture" in value:
             return {**value, "picture": stored["pictures"][value["picture"]]}
         return value

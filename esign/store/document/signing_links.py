@@ -1,4 +1,4 @@
-"""Signing links: only the SHA-256 of a token is stored, so a link cannot be read back, only issued anew."""
+"""Signing links. Only the SHA-256 of a token is stored, so a link cannot be read back, only issued anew."""
 
 import hashlib
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from esign.store.engine.database import Reader, Transaction
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`issued_to` is `recipient` for one in a mail, `sender` for one handed to the sender.
+    """A link: `issued_to` is `recipient` for one in a mail, and `sender` for one handed to the sender.
 
     `reached` is what became of the mail (`core.document.signing_link.Reached`), None while that is open.
     """
@@ -22,17 +22,19 @@ class Link:
     reached: str | None = None
 
     def route(self, mode: Mode) -> Route | None:
-        """How it reached whoever opens it."""
+        """Return how the link reached the person who opens it."""
         return route(mode, self.reached, to_sender=self.issued_to == "sender")
 
 
 def hashed(token: str) -> bytes:
+    """Return the SHA-256 of a token."""
     return hashlib.sha256(token.encode()).digest()
 
 
 async def add(
     tx: Transaction, token: str, link: Link, now: Instant, expires_at: Instant | None = None
 ) -> None:
+    """Add a link; without `expires_at` it lasts as long as its document allows."""
     await tx.run(
         """
         INSERT INTO link (hash, recipient_id, document_id, issued_to, created_at, expires_at)
@@ -48,7 +50,7 @@ async def add(
 
 
 async def revoke(tx: Transaction, recipient_id: str, now: Instant) -> None:
-    """End every link that a recipient has."""
+    """End every link of a recipient."""
     await tx.run(
         "UPDATE link SET revoked_at = :now WHERE recipient_id = :id AND revoked_at IS NULL",
         id=recipient_id,
@@ -57,7 +59,7 @@ async def revoke(tx: Transaction, recipient_id: str, now: Instant) -> None:
 
 
 async def find(reader: Reader, token: str, now: Instant) -> Link | None:
-    """The live link of a token."""
+    """Return the link of a token if it is neither revoked nor expired."""
     row = await reader.one(
         """
         SELECT recipient_id, document_id, issued_to, reached FROM link
@@ -70,7 +72,7 @@ async def find(reader: Reader, token: str, now: Instant) -> Link | None:
 
 
 async def note_reached(tx: Transaction, token: str, reached: Reached) -> None:
-    """Note what became of the mail with the link; a mail server that took it once counts for ever."""
+    """Save what became of the mail with the link; once a mail server has accepted it, that stays."""
     await tx.run(
         "UPDATE link SET reached = :reached WHERE hash = :hash AND reached IS NOT 'email'",
         hash=hashed(token),

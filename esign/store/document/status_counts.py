@@ -1,4 +1,4 @@
-"""How many documents an organisation has of each status: kept by triggers with every change, so reading it is cheap."""
+"""The number of documents of each status, kept up to date by triggers so that reading it is cheap."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,18 +10,19 @@ from esign.store.engine.database import Reader
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Documents by their status, and those of them that need attention (core/attention)."""
+    """The number of documents by status, and how many of them need attention (core/attention)."""
 
     of: Mapping[Status, int]
     attention: int
 
     @property
     def all(self) -> int:
+        """Return the number of documents of all statuses."""
         return sum(self.of.values())
 
 
 async def find(reader: Reader, organisation_id: str, mode: Mode) -> Counts:
-    """Every status has its number."""
+    """Return the counts of an organisation and mode; every status has a number."""
     rows = await reader.all(
         "SELECT status, documents, attention FROM document_count"
         " WHERE organisation_id = :organisation_id AND mode = :mode",

@@ -1,4 +1,4 @@
-"""Templates: one row each, their roles and fields as JSON, since nothing asks for one of them alone."""
+"""Templates: one row each, with roles and fields as JSON, because no query needs one of these alone."""
 
 from typing import Any, Protocol
 
@@ -31,7 +31,7 @@ class Reader(Protocol):
 
 
 async def get_own(reader: Reader, organisation_id: str, mode: Mode, template_id: str) -> Template:
-    """The template of this organisation and mode; any other id is `not_found` (I5)."""
+    """Return the template of this organisation and mode; raise `not_found` for any other id (I5)."""
     row = await reader.one(
         "SELECT * FROM template WHERE id = :id AND organisation_id = :organisation_id AND mode = :mode",
         id=template_id,
@@ -44,7 +44,10 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, template_id:
 
 
 async def naming(reader: Reader, organisation_id: str, text: str) -> list[tuple[str, str]]:
-    """Id and title of those in whose words this text stands, in small letters of ASCII or as it is."""
+    """Return (id, title) of the templates that contain this text in title, mail or roles.
+
+    ASCII letters are compared without case, all others exactly.
+    """
     rows = await reader.all(
         """
         SELECT id, title FROM template
@@ -66,7 +69,7 @@ async def find_page(
     after: Place | None = None,
     q: str | None = None,
 ) -> list[Template]:
-    """Up to `limit` templates, newest first; with `q` those whose title has it in it, whatever the case.
+    """Return up to `limit` templates, newest first; with `q` only those whose title contains it in any case.
 
     `q` walks along the index of the organisation's own templates, of which there are a thousand at most.
     """
@@ -88,7 +91,7 @@ async def find_page(
 
 
 async def titles(reader: Reader, organisation_id: str, mode: Mode, limit: int) -> list[tuple[str, str]]:
-    """(id, title) of the newest, to choose from."""
+    """Return (id, title) of the newest `limit` templates, to choose from."""
     rows = await reader.all(
         "SELECT id, title FROM template WHERE organisation_id = :organisation_id AND mode = :mode"
         " ORDER BY created_at DESC, id DESC LIMIT :limit",
@@ -100,6 +103,7 @@ async def titles(reader: Reader, organisation_id: str, mode: Mode, limit: int) -
 
 
 async def count(reader: Reader, organisation_id: str, mode: Mode) -> int:
+    """Return the number of templates of an organisation and mode."""
     row = await reader.one(
         "SELECT COUNT(*) AS n FROM template WHERE organisation_id = :organisation_id AND mode = :mode",
         organisation_id=organisation_id,
@@ -109,14 +113,16 @@ async def count(reader: Reader, organisation_id: str, mode: Mode) -> int:
 
 
 async def add(tx: Transaction, template: Template) -> None:
-    """A new template; its file content must have been stored before."""
+    """Add a template; the content of its file must have been stored before."""
     await tx.run(insert("template", COLUMNS), **row_of(template))
     file = template.file
     await blobs.attach_to_template(tx, template.id, file.uploaded, file.prepared, *file.images)
 
 
 async def save(tx: Transaction, template: Template, before: Template) -> None:
-    """Write a template, its revision raised by the caller, if nobody else changed it since `before`."""
+    """Write a template whose revision the caller has raised. Raises `revision_mismatch` if it changed since
+    `before`.
+    """
     changed = await tx.run(
         "UPDATE template SET "
         + ", ".join(f"{c} = :{c}" for c in COLUMNS if c != "id")
@@ -129,11 +135,12 @@ async def save(tx: Transaction, template: Template, before: Template) -> None:
 
 
 async def delete(tx: Transaction, template_id: str) -> None:
-    """Its file content stays while a document refers to it."""
+    """Delete a template; the content of its file stays while a document refers to it."""
     await tx.run("DELETE FROM template WHERE id = :id", id=template_id)
 
 
 def pattern(q: str) -> str:
+    """Return the LIKE pattern for titles that contain `q`, folded; `!` escapes."""
     escaped = fold(q).replace("!", "!!").replace("%", "!%").replace("_", "!_")
     return f"%{escaped}%"
 
@@ -142,6 +149,7 @@ def pattern(q: str) -> str:
 
 
 def load(row: Row) -> Template:
+    """Return the template of one row."""
     members = {name: row[name] for name in MEMBERS}
     return Template(
         **members
@@ -155,11 +163,13 @@ def load(row: Row) -> Template:
 
 
 def load_role(stored: dict[str, Any]) -> TemplateRole:
+    """Return the TemplateRole of its JSON object."""
     fields = tuple(load_field(field) for field in stored["fields"])
     return TemplateRole(**stored | {"role": Role(stored["role"]), "fields": fields})
 
 
 def row_of(template: Template) -> dict[str, Any]:
+    """Return the columns of a template."""
     roles = [shallow(role) | {"fields": [field_row(f) for f in role.fields]} for role in template.roles]
     return shallow(template) | {
         "mode": template.mode.value,

@@ -1,4 +1,4 @@
-"""Audit trails as they lie in the file, for whoever checks them: what is damaged is read as well."""
+"""Audit trails as they are stored, for verification: damaged entries are read as well."""
 
 import hmac
 import json
@@ -13,7 +13,7 @@ from esign.system.vault import Vault
 PURPOSE = "audit"
 PAGE = 500
 WORDS = ("document_id", "type", "actor_kind", "actor_id", "recipient_id", "data", "personal")
-# Text comes as bytes: damaged text is no UTF-8 any more, and would take the whole page with it.
+# Text is read as bytes: damaged text may not be UTF-8, and decoding it would fail the whole page.
 LINE = f"""
     SELECT a.seq, a.at, a.salt, a.personal_hash, a.prev_hash, a.hash,
         {", ".join(f"CAST(a.{word} AS BLOB) AS {word}" for word in WORDS)}, h.seq AS head_seq, h.mac AS head_mac,
@@ -24,10 +24,11 @@ LINE = f"""
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One row of a trail; `entry` is None where it cannot be read.
+    """One row of a trail; `entry` is None if it cannot be read.
 
-    `head_seq` and `head_mac` are where the trail ended at that moment: read with the row, for the server goes on.
-    `late`: the trail was begun by a version that did not vouch for its end; `complete_heads` made up for it.
+    `head_seq` and `head_mac` say where the trail ended at that moment. They are read with the row, because the
+    server keeps writing. `late`: a version without heads began the trail, and `verify_trails.complete_heads`
+    added its head later.
     """
 
     document_id: str
@@ -38,13 +39,13 @@ class Line:
     late: bool = False
 
     def is_last(self, head: bytes, vault: Vault) -> bool:
-        """Whether the trail is known to end here, with this hash."""
+        """Return whether the head of the trail vouches that it ends here, with this hash."""
         mac = vault.mac(PURPOSE, spoken_for(self.document_id, self.seq, head, self.late))
         return self.head_seq == self.seq and hmac.compare_digest(self.head_mac or b"", mac)
 
 
 async def walk(reader: Reader, document_id: str | None = None) -> AsyncIterator[Line]:
-    """Every line of every trail, or of one, in the order of the chain; a page of them is in memory at a time."""
+    """Yield every line of every trail, or of one, in the order of the chain; only one page is in memory at a time."""
     place, seq = b"", -(2**63)
     condition = "(a.document_id, a.seq) > (CAST(:place AS TEXT), :seq)"
     if document_id is not None:
@@ -57,6 +58,7 @@ async def walk(reader: Reader, document_id: str | None = None) -> AsyncIterator[
 
 
 def line(row: Row) -> Line:
+    """Return the line of one row."""
     try:
         read = load(row)
     except (ValueError, RecursionError):
@@ -66,7 +68,7 @@ def line(row: Row) -> Line:
 
 
 def load(row: Row) -> Entry:
-    """Raises ValueError for text that is none, and JSON that is no object."""
+    """Return the entry of one row. Raises ValueError for text that is not UTF-8 and JSON that is not an object."""
     words: dict[str, Any] = {w: row[w].decode() if row[w] is not None else None for w in WORDS}
     for name in ("data", "personal"):
         if words[name] is not None:
@@ -78,7 +80,7 @@ def load(row: Row) -> Entry:
 
 
 async def hash_of(reader: Reader, document_id: str, seq: int) -> bytes | None:
-    """The hash of one entry."""
+    """Return the hash of one entry, or None if there is none."""
     row = await reader.one(
         "SELECT hash FROM audit WHERE document_id = :document_id AND seq = :seq",
         document_id=document_id,
@@ -88,7 +90,7 @@ async def hash_of(reader: Reader, document_id: str, seq: int) -> bytes | None:
 
 
 async def without_trail(reader: Reader) -> str | None:
-    """A document that no entry speaks of, although its creation was entered."""
+    """Return the id of a document that has no audit entries, although its creation was recorded, or None."""
     row = await reader.one(
         """
         SELECT id FROM (SELECT id FROM document UNION ALL SELECT document_id FROM audit_head) known
@@ -99,7 +101,10 @@ async def without_trail(reader: Reader) -> str | None:
 
 
 async def find_end(reader: Reader, document_id: str) -> tuple[int, bytes, bool]:
-    """Number and hash of the last entry, 0 and the chain's start when there is none; whether its head is `late`."""
+    """Return number and hash of the last entry, and whether the head is `late`.
+
+    Without entries, these are 0 and the start of the chain.
+    """
     row = await reader.one(
         """
         SELECT a.seq, a.hash, h.late FROM audit a LEFT JOIN audit_head h ON h.document_id = a.document_id
@@ -113,6 +118,7 @@ async def find_end(reader: Reader, document_id: str) -> tuple[int, bytes, bool]:
 async def save_head(
     tx: Transaction, document_id: str, seq: int, head: bytes, vault: Vault, late: bool = False
 ) -> None:
+    """Save where the trail ends, with a mac that vouches for it."""
     await tx.run(
         """
         INSERT INTO audit_head (document_id, seq, mac, late) VALUES (:document_id, :seq, :mac, :late)
@@ -126,7 +132,7 @@ async def save_head(
 
 
 async def find_headless(reader: Reader, after: str, limit: int) -> list[str]:
-    """Up to `limit` documents behind the id `after` whose trails have no head, in the order of their ids."""
+    """Return up to `limit` ids of documents after the id `after` whose trails have no head, in order."""
     rows = await reader.all(
         """
         SELECT DISTINCT document_id FROM audit a WHERE a.document_id > :after

@@ -1,7 +1,7 @@
-"""Rows and contents that cannot be read: set aside, so that they stop nothing behind them, and told.
+"""Rows and contents that cannot be read are set aside, noted and logged, so that they block no others.
 
-A row is damaged where its text is no UTF-8, its JSON or a word of it is none that can stand there, or its ciphertext
-does not open. Lists leave it out, ticks go on behind it, and whoever asks for it alone gets an error.
+A row is damaged if its text is not UTF-8, if its JSON or one of its values is invalid, or if its ciphertext
+cannot be decrypted. Lists leave it out and ticks go on behind it; a request for the row itself gets an error.
 """
 
 import logging
@@ -17,7 +17,7 @@ T = TypeVar("T")
 Given = TypeVar("Given")
 
 UNREADABLE = (ValueError, TypeError, KeyError, RecursionError, Damaged)
-# By table: the columns that hold bytes and no text.
+# By table: the columns that hold bytes instead of text.
 CIPHERTEXTS: Mapping[str, Collection[str]] = {
     "api_key": ("hash",),
     "app_user": ("totp",),
@@ -27,21 +27,21 @@ CIPHERTEXTS: Mapping[str, Collection[str]] = {
     "session": ("token",),
     "webhook": ("secret", "previous_secret"),
 }
-MOST = 1_000  # remembered; the log has them all
+MOST = 1_000  # remembered; the log file has all of them
 
 
 class Unreadable(Exception):
-    """One row that was asked for cannot be read."""
+    """The row that was asked for cannot be read."""
 
 
 class DamageLog:
-    """What was found damaged since the start, by the table and the key of the row; each is logged once."""
+    """The damage found since the start, by table and key of the row; each is logged once."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], str] = {}
 
     def note(self, table: str, key: object, error: BaseException | str) -> None:
-        """Remember a row that cannot be read, or worked with."""
+        """Remember and log a row that cannot be read or processed."""
         place = (table, str(key))
         if place in self._found:
             return
@@ -53,23 +53,23 @@ class DamageLog:
         )
 
     def forget(self, table: str, key: object) -> None:
-        """Take an entry off the list: it could be read, or worked with, again."""
+        """Remove an entry: the row could be read or processed again."""
         self._found.pop((table, str(key)), None)
 
     def entries(self) -> list[tuple[str, str, str]]:
-        """Return (table, key, reason) of each, in the order in which they were found."""
+        """Return (table, key, reason) of each entry, in the order in which they were found."""
         return [(table, key, reason) for (table, key), reason in self._found.items()]
 
 
 class Told(Protocol):
-    """Where damage is noted: the database, or a transaction of it."""
+    """An object with a damage log: the database, or a transaction of it."""
 
     @property
     def damage(self) -> DamageLog: ...
 
 
 class Readable(list[T]):
-    """What of the rows of a list could be read; `asked` is how many rows there were."""
+    """The rows of a list that could be read; `asked` is how many rows there were."""
 
     asked: int
 
@@ -77,9 +77,10 @@ class Readable(list[T]):
 def load_readable(
     reader: Told, table: str, rows: Sequence[Row], load: Callable[[Row], T], key: str = "id"
 ) -> Readable[T]:
-    """Load each row; those that cannot be read are left out and noted."""
+    """Load each row; note those that cannot be read, and leave them out."""
 
     def load_text(row: Row) -> T:
+        """Load a row in which only the known columns hold bytes."""
         refuse_bytes(row, CIPHERTEXTS.get(table, ()))
         return load(row)
 
@@ -89,7 +90,7 @@ def load_readable(
 def load_groups(
     reader: Told, table: str, groups: Iterable[tuple[object, Given]], load: Callable[[Given], T]
 ) -> Readable[T]:
-    """The same of (key, what is loaded)."""
+    """Load each group of (key, group); note those that cannot be read, and leave them out."""
     found = Readable[T]()
     found.asked = 0
     for key, group in groups:
@@ -102,12 +103,15 @@ def load_groups(
 
 
 def has_more(found: Sequence[object], limit: int) -> bool:
-    """Return whether a list that was asked for one more than `limit` goes on, damaged rows counted."""
+    """Return whether a list, fetched with one row more than `limit`, goes on; damaged rows count."""
     return (found.asked if isinstance(found, Readable) else len(found)) > limit
 
 
 def refuse_bytes(row: Row, but: Collection[str] = ()) -> None:
-    """Raise ValueError where text of a row is no UTF-8: it comes as bytes, as only the columns `but` may."""
-    for name in row.keys():  # noqa: SIM118  (a Row is no mapping)
+    """Raise ValueError if a column holds bytes, which means that its text is not UTF-8.
+
+    The columns `but` may hold bytes.
+    """
+    for name in row.keys():  # noqa: SIM118  (a Row is not a mapping)
         if isinstance(row[name], bytes) and name not in but:
             raise ValueError(f"{name} is no UTF-8")

@@ -1,7 +1,7 @@
 """One SQLite file: a writer task that owns the only writing connection, and a few readers.
 
-Measured: 360 commits a second alone, over 3,000 units a second when up to 16 share a commit; all durable
-(WAL, synchronous=FULL). A cancelled request only abandons its future: the transaction ends either way.
+Measured: 360 commits a second alone, over 3,000 units a second when up to 16 share a commit, all durable (WAL,
+synchronous=FULL). A cancelled request only abandons its future: the transaction ends either way.
 """
 
 import asyncio
@@ -39,9 +39,9 @@ READERS = 3
 CHECKPOINT_SECONDS = 30.0
 CHECKPOINT_PAGES = 1_000
 LARGE_LOG = 64 * 2**20
-TRUNCATE_SECONDS = 5.0  # between two attempts to cut a large log
-LOCKED_SECONDS = 1.5  # that a write waits for a lock of another process; its caller is answered within 2
-STARTING_SECONDS = 10.0  # the same before the server answers anybody
+TRUNCATE_SECONDS = 5.0  # between two attempts to truncate a large log
+LOCKED_SECONDS = 1.5  # a write waits for a lock of another process; its caller gets an answer within 2
+STARTING_SECONDS = 10.0  # the same before the server accepts requests
 CLOSING_SECONDS = 5.0
 PRAGMAS = (
     "PRAGMA busy_timeout = 1500",
@@ -58,18 +58,18 @@ WRITER_PRAGMAS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA secure_delete = ON",
     "PRAGMA journal_size_limit = 67108864",
-    "PRAGMA cache_size = -4000",  # KiB; more would hold files that nobody reads from here
+    "PRAGMA cache_size = -4000",  # KiB; more would only cache file contents, which the writer does not read
 )
 
 PREPARING_PRAGMAS = (*PRAGMAS, *WRITER_PRAGMAS, f"PRAGMA busy_timeout = {STARTING_SECONDS * 1000:.0f}")
-# The writer waits for a lock on the loop, where whoever waits can be refused in time; and for no checkpoint.
+# The writer waits for a lock on the event loop, where callers can be refused in time. It waits for no checkpoint.
 SERVING_PRAGMAS = (*PRAGMAS, *WRITER_PRAGMAS, "PRAGMA busy_timeout = 0")
 READER_PRAGMAS = (*PRAGMAS, "PRAGMA query_only = ON")
 POINT_PRAGMAS = (*READER_PRAGMAS, "PRAGMA busy_timeout = 100")  # the loop waits with them
 
 
 class Reader(Protocol):
-    """What a query may be asked of: the database, or a transaction, which also sees its own writes."""
+    """The source of a query: the database, or a transaction, which also sees its own writes."""
 
     async def all(self, sql: str, **values: Any) -> list[Row]: ...
 
@@ -80,7 +80,7 @@ class Reader(Protocol):
 
 
 class Transaction:
-    """What a write function may await: statements on the writing connection, nothing else."""
+    """The statements that a write function may await, on the writing connection; it awaits nothing else."""
 
     def __init__(self, connection: aiosqlite.Connection, damage: DamageLog) -> None:
         self._connection = connection
@@ -92,10 +92,12 @@ class Transaction:
         self.has_work = True
 
     async def all(self, sql: str, **values: Any) -> list[Row]:
+        """Return all rows; text that is not UTF-8 comes as bytes."""
         try:
             return list(await self._connection.execute_fetchall(sql, values))
         except sqlite3.OperationalError as error:
-            if not is_undecodable(error) or not sql.lstrip().startswith("SELECT"):  # what writes runs once
+            # A statement that writes must not run twice.
+            if not is_undecodable(error) or not sql.lstrip().startswith("SELECT"):
                 raise
         self._connection.text_factory = decode_leniently
         try:
@@ -104,11 +106,12 @@ class Transaction:
             self._connection.text_factory = str
 
     async def one(self, sql: str, **values: Any) -> Row | None:
+        """Return the first row, or None."""
         rows = await self.all(sql, **values)
         return rows[0] if rows else None
 
     async def run(self, sql: str, **values: Any) -> int:
-        """The number of rows that changed."""
+        """Run a statement and return the number of rows that changed."""
         cursor = await self._connection.execute(sql, values)
         return cursor.rowcount
 
@@ -120,6 +123,7 @@ class Transaction:
         return changed
 
     async def run_many(self, sql: str, rows: Sequence[dict[str, Any]]) -> None:
+        """Run a statement once for each row of values."""
         await self._connection.executemany(sql, rows)
 
 
@@ -128,7 +132,7 @@ Write = Callable[[Transaction], Awaitable[T]]
 
 @dataclass(slots=True)
 class Queued(Generic[T]):
-    """A write, and until when (in the time of the loop) it waits for a lock of another process."""
+    """A write, and until when (in the time of the event loop) it waits for a lock of another process."""
 
     write: Write[T]
     future: asyncio.Future[T]
@@ -137,7 +141,7 @@ class Queued(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class LargeLog:
-    """The log of the database that a reader keeps from being cut: its bytes, and for how many seconds so far."""
+    """A write-ahead log that a reader keeps from being truncated: its size in bytes, and for how many seconds."""
 
     size: int
     seconds: float
@@ -166,14 +170,19 @@ class Database:
         self.failed.add_done_callback(lambda future: future.cancelled() or future.exception())
 
     async def all(self, sql: str, **values: Any) -> list[Row]:
+        """Return all rows. Raises `unavailable` when the database is closed or locked."""
         return await self._readers.all(sql, values)
 
     async def one(self, sql: str, **values: Any) -> Row | None:
+        """Return the first row, or None."""
         rows = await self.all(sql, **values)
         return rows[0] if rows else None
 
     async def write(self, write: Write[T]) -> T:
-        """Run `write` in a transaction; its result is durable when it returns. Raises what `write` raises."""
+        """Run `write` in a transaction; its result is durable when it returns.
+
+        Raises what `write` raises, and `unavailable` when it cannot be queued or committed.
+        """
         if self._closed or self._task.done():
             raise Problem("unavailable")
         loop = asyncio.get_running_loop()
@@ -185,9 +194,9 @@ class Database:
         return await future
 
     async def close(self) -> None:
-        """Let the queued writes finish, bring the log into the file, close; a second time does nothing.
+        """Let the queued writes finish, checkpoint the log and close; a second call does nothing.
 
-        A write that does not end is rolled back, and whoever still waits is told `unavailable`.
+        A write that does not end is rolled back, and the callers that still wait get `unavailable`.
         """
         if self._closed:
             return
@@ -208,11 +217,12 @@ class Database:
             self._lock.close()
 
     async def _work(self) -> None:
+        """Commit queued writes in groups, and tend the log while there are none, until the database is closed."""
         while True:
             group = await self._next_group()
             try:
                 await (self._commit(group) if group else self._tend_log())
-            except BaseException as error:  # whatever ends the writer, nobody may wait for it for ever
+            except BaseException as error:  # no caller may wait for ever for a writer that ended
                 self._stop(group, error)
                 if isinstance(error, Exception):
                     return
@@ -222,7 +232,7 @@ class Database:
                     self._queue.task_done()
 
     async def _next_group(self) -> list[Queued[Any]]:
-        """What waits, as far as one commit takes it; nothing when nobody wrote for a while."""
+        """Return the queued writes that one commit takes, or an empty list after a while without writes."""
         try:
             group = [await asyncio.wait_for(self._queue.get(), CHECKPOINT_SECONDS)]
         except TimeoutError:
@@ -232,7 +242,7 @@ class Database:
         return group
 
     async def _commit(self, group: list[Queued[Any]]) -> None:
-        """One transaction for the whole group, each function in a savepoint of its own."""
+        """Run the whole group in one transaction, each function in its own savepoint."""
         group = await self._begin(group)
         if not group:
             return
@@ -260,9 +270,10 @@ class Database:
             await self._tend_log()
 
     async def _begin(self, group: list[Queued[Any]]) -> list[Queued[Any]]:
-        """Hold both locks with a transaction begun, and return who is still there; nothing was begun for nobody.
+        """Take both locks, begin a transaction, and return the writes that still wait.
 
-        Whoever waits too long for a lock of another process is refused, and what they asked for is not done.
+        A write that waits too long for a lock of another process is refused and not carried out. If none is
+        left, no transaction is begun.
         """
         loop = asyncio.get_running_loop()
         while not await self._try_begin():
@@ -277,6 +288,9 @@ class Database:
         return group
 
     async def _try_begin(self) -> bool:
+        """Take both locks and begin a transaction; return False if another process holds one. Raises
+        DatabaseMoved.
+        """
         if identify(self._path) != self._identity:
             raise DatabaseMoved
         if not self._lock.try_hold():
@@ -293,6 +307,10 @@ class Database:
     async def _one(
         self, tx: Transaction, queued: Queued[Any]
     ) -> tuple[Queued[Any], Any, BaseException | None]:
+        """Run one write in a savepoint; return its result or its error.
+
+        Errors of the storage are raised, because they concern the whole group.
+        """
         await self._writer.execute("SAVEPOINT unit")
         try:
             result = await queued.write(tx)
@@ -306,7 +324,7 @@ class Database:
         return queued, result, None
 
     def _stop(self, group: Iterable[Queued[Any]], error: BaseException) -> None:
-        """After a failed write nothing more may be acknowledged."""
+        """Refuse every waiting write and report why: after a failed write none may be acknowledged."""
         waiting = [*group]
         while not self._queue.empty():
             waiting.append(self._queue.get_nowait())
@@ -319,21 +337,23 @@ class Database:
             )
 
     def large_log(self) -> LargeLog | None:
-        """Return the log that has grown beyond its limit because somebody reads for long; None where it has not."""
+        """Return the log if a long read has made it grow beyond its limit, else None."""
         if self._large_since is None:
             return None
         return LargeLog(self._log_size(), asyncio.get_running_loop().time() - self._large_since)
 
     def _log_size(self) -> int:
+        """Return the size of the write-ahead log in bytes."""
         try:
             return self._log.stat().st_size
         except FileNotFoundError:
             return 0
 
     async def _tend_log(self) -> None:
-        """Bring the log into the file as far as nobody reads from it, and cut it when it is large; wait for nobody.
+        """Run a checkpoint of the log as far as no reader needs it, and truncate it when it is large.
 
-        A reader that began before a commit, such as a backup, keeps the log from being cut: it grows until that ends.
+        It waits for no reader. A reader that began before a commit, such as a backup, keeps the log from being
+        truncated: it grows until that reader ends.
         """
         await self._checkpoint()
         now = asyncio.get_running_loop().time()
@@ -348,7 +368,7 @@ class Database:
                 self._large_since = now
 
     async def _checkpoint(self, mode: str = "PASSIVE") -> None:
-        """Bring the log into the file; where the disk is full, what was committed stays safe in the log.
+        """Run a checkpoint of the log; if the disk is full, committed data stays safe in the log.
 
         Does nothing while another process writes, and waits for no reader: the writer has no busy timeout.
         """
@@ -364,7 +384,7 @@ class Database:
 
 
 def identify(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from every other one, None where there is none."""
+    """Return device and inode of a file, or None if there is no file."""
     try:
         found = path.stat()
     except OSError:
@@ -373,7 +393,7 @@ def identify(path: Path) -> tuple[int, int] | None:
 
 
 def settle(future: asyncio.Future[Any], result: Any, problem: BaseException | None) -> None:
-    """Answer whoever still waits."""
+    """Set the result or the error of a future whose caller still waits."""
     if future.done():
         return
     if problem is None:
@@ -383,7 +403,7 @@ def settle(future: asyncio.Future[Any], result: Any, problem: BaseException | No
 
 
 async def open_database(path: Path) -> Database:
-    """Open or make the database at `path`, bring its schema up to date, and start its writer.
+    """Open or create the database at `path`, migrate its schema, and start its writer.
 
     Raises migrate.UnfitSchema, migrate.ForeignDatabase, locks.Locked, sqlite3.Error.
     """
@@ -397,7 +417,7 @@ async def open_database(path: Path) -> Database:
 
 
 def prepare(path: Path) -> None:
-    """Check and migrate with a connection of its own, under the advisory lock."""
+    """Check and migrate the database with a connection of its own, under the advisory lock."""
     if not path.exists():
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     lock = WriteLock(path)
@@ -415,6 +435,7 @@ def prepare(path: Path) -> None:
 
 
 async def connect(path: Path, pragmas: Iterable[str]) -> aiosqlite.Connection:
+    """Open a connection for the writer with these pragmas."""
     connection = await aiosqlite.connect(path, isolation_level=None, cached_statements=256)
     connection.row_factory = sqlite3.Row
     try:
@@ -428,7 +449,7 @@ async def connect(path: Path, pragmas: Iterable[str]) -> aiosqlite.Connection:
 
 @asynccontextmanager
 async def opened(path: Path) -> AsyncIterator[Database]:
-    """`open_database` for one command."""
+    """Open the database for one command and close it afterwards."""
     database = await open_database(path)
     try:
         yield database

@@ -4,11 +4,14 @@ import sqlite3
 
 
 class StorageFailed(Exception):
-    """The disk refused a write: the program must stop, because a failed sync must never be retried."""
+    """The disk refused a write. The program must stop, because a failed sync must never be retried."""
 
 
 class DatabaseMoved(StorageFailed):
-    """Another file, or none, has the path of the database: what is written to ours would be lost with it."""
+    """The path of the database leads to another file, or to none.
+
+    Whatever is written to the open file would be lost with it.
+    """
 
     def __init__(self) -> None:
         super().__init__(
@@ -17,7 +20,7 @@ class DatabaseMoved(StorageFailed):
         )
 
 
-# Result codes of SQLite after which nothing written through this handle may be believed.
+# Result codes of SQLite after which writes through this handle cannot be trusted.
 BROKEN = {
     sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_CORRUPT,
@@ -30,16 +33,18 @@ PASSING = {sqlite3.SQLITE_FULL, *LOCKED}
 
 
 def is_passing(error: BaseException) -> bool:
-    """A full disk or a foreign lock: nothing was written, and it may pass."""
+    """Return whether a full disk or a lock of another process caused the error: nothing was written, and it may
+    pass.
+    """
     return result_code(error) in PASSING
 
 
 def is_storage(error: Exception) -> bool:
-    """A failure of the disk, in contrast to a broken rule or statement."""
+    """Return whether the storage failed, in contrast to a broken constraint or statement."""
     return isinstance(error, OSError) or result_code(error) in BROKEN | PASSING
 
 
 def result_code(error: BaseException) -> int | None:
-    """The primary result code, without SQLite's extension bits."""
+    """Return SQLite's primary result code, without the bits of the extended code, or None."""
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF

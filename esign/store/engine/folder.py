@@ -1,4 +1,4 @@
-"""The data folder: made when missing, closed to everybody else, refused where SQLite cannot be trusted."""
+"""The data folder: created if missing, closed to other users, refused where SQLite is not reliable."""
 
 import logging
 import os
@@ -14,7 +14,7 @@ class UnusableFolder(Exception):
 
 
 def prepare(folder: Path) -> Path:
-    """The folder, with access for its owner only; raises UnusableFolder."""
+    """Return the folder, with access for its owner only. Raises UnusableFolder."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.stat()
@@ -36,7 +36,7 @@ def prepare(folder: Path) -> Path:
 
 
 def file_system(folder: Path) -> str:
-    """The type of the file system that holds `folder`, as /proc/self/mounts names it; empty where unknown."""
+    """Return the type of the file system that holds `folder`, as in /proc/self/mounts; empty if unknown."""
     mounts = Path("/proc/self/mounts")
     if not mounts.exists():
         return ""

@@ -1,24 +1,25 @@
-"""Whether the pages of a database are whole, looked at without writing anything."""
+"""Checks whether the pages of a database are intact, without writing anything."""
 
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 AT_START = 256 * 2**20  # bytes; SQLite checks them in a second or two, larger databases while the server runs
-WORST = 3  # findings that are told
+WORST = 3  # findings that are reported
 
 
 class DamagedDatabase(Exception):
-    """Pages of the database are damaged; the message says what is and what to do."""
+    """Pages of the database are damaged; the message says which, and what to do."""
 
 
 def check_at_start(path: Path) -> None:
-    """Raise DamagedDatabase where a database that is small enough to be checked now has damaged pages."""
+    """Raise DamagedDatabase if a database that is small enough to be checked now has damaged pages."""
     if path.exists() and path.stat().st_size <= AT_START and (found := find_damage(path)):
         raise DamagedDatabase(words_of(path, found))
 
 
 def words_of(path: Path, found: list[str]) -> str:
+    """Return the message about damaged pages, and what to do."""
     return (
         f"the database {path} is damaged ({'; '.join(found)}); put esign.db back from a backup,"
         f" or save what can be read: sqlite3 {path} .recover"
@@ -26,7 +27,7 @@ def words_of(path: Path, found: list[str]) -> str:
 
 
 def find_damage(path: Path) -> list[str]:
-    """Return the first findings of `PRAGMA quick_check`, nothing where all is well or the file is no database.
+    """Return the first findings of `PRAGMA quick_check`; empty if all is well or the file is not a database.
 
     Reads every page: a second for some hundred MiB. Call it in a thread.
     """
@@ -38,6 +39,6 @@ def find_damage(path: Path) -> list[str]:
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CORRUPT:
                 return [str(error)]
-            return []  # whatever else it is, opening it will say so
+            return []  # opening the database reports every other error
     found = [line for (text,) in rows for line in str(text).splitlines()]
     return [] if found == ["ok"] else found[:WORST]

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import sleep
 
-# The first version of each series of SQLite without the WAL-reset bug.
+# The first version of each series of SQLite in which the WAL-reset bug is fixed.
 MENDED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
 
 
@@ -19,15 +19,15 @@ class AlreadyServed(Exception):
 
 
 class Locked(Exception):
-    """Another process holds the lock for longer than somebody can wait."""
+    """Another process holds the lock for longer than the program waits."""
 
 
 @contextmanager
 def server_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of a server on `folder`; raises AlreadyServed when another server does.
+    """Hold the server's lock on `folder`. Raises AlreadyServed if another server holds it.
 
-    The lock is on the folder itself, because a file in it can be deleted and made anew, which would let a second
-    server in. The file `lock` is locked as well: earlier versions look at nothing else.
+    The lock is on the folder itself, because a file in it can be deleted and created again, which would let a
+    second server in. The file `lock` is locked as well, because earlier versions check only that.
     """
     with ExitStack() as stack:
         for path, flags in (
@@ -42,7 +42,7 @@ def server_lock(folder: Path) -> Iterator[None]:
 
 
 def try_lock(handle: int) -> bool:
-    """Return whether the lock is ours now."""
+    """Lock the file; return whether this process holds the lock now."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -51,9 +51,9 @@ def try_lock(handle: int) -> bool:
 
 
 class WriteLock:
-    """Keeps a command-line write from overlapping a write or checkpoint of the server.
+    """Keeps a write of the command line from overlapping a write or checkpoint of the server.
 
-    With the WAL-reset bug SQLite can lose commits when two connections write or checkpoint at once.
+    With the WAL-reset bug, SQLite can lose commits when two connections write or checkpoint at once.
     """
 
     def __init__(self, database: Path) -> None:
@@ -61,19 +61,21 @@ class WriteLock:
         self._handle = self._open()
 
     def _open(self) -> int:
+        """Open the lock file, created if missing."""
         return os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
 
     def try_hold(self) -> bool:
-        """Return whether the lock is ours now; `release` lets go."""
+        """Take the lock; return whether this process holds it now. `release` gives it up."""
         while try_lock(self._handle):
             if self._is_in_place():
                 return True
-            there = self._open()  # deleted meanwhile: others lock the file that lies there now
+            there = self._open()  # deleted meanwhile: other processes lock the file that is there now
             os.close(self._handle)
             self._handle = there
         return False
 
     def _is_in_place(self) -> bool:
+        """Return whether the open file is still the one at the path."""
         try:
             there = self._path.stat()
         except FileNotFoundError:
@@ -82,15 +84,16 @@ class WriteLock:
         return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
 
     def release(self) -> None:
+        """Give up the lock; it can be taken again."""
         fcntl.flock(self._handle, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Let go for good."""
+        """Give up the lock and close its file."""
         os.close(self._handle)
 
 
 def hold_at_start(lock: WriteLock, seconds: float) -> None:
-    """Wait for the lock before there is an event loop; raises Locked after `seconds`."""
+    """Wait for the lock before there is an event loop. Raises Locked after `seconds`."""
     for _ in range(int(seconds / POLL_SECONDS)):
         if lock.try_hold():
             return
@@ -101,6 +104,6 @@ def hold_at_start(lock: WriteLock, seconds: float) -> None:
 
 
 def has_wal_reset_bug(version: tuple[int, int, int]) -> bool:
-    """Whether this SQLite needs `WriteLock` for more than good manners."""
+    """Return whether this version of SQLite has the WAL-reset bug, so that it depends on `WriteLock`."""
     mended_in_series = any(version[:2] == mended[:2] and version >= mended for mended in MENDED)
     return version < MENDED[-1] and not mended_in_series

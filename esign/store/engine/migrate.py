@@ -1,9 +1,10 @@
-"""Brings the schema of a database to this program's version: forward only, by what was applied to it.
+"""Migrates the schema of a database to this program's version, forward only.
 
-The table `migration` names each script that was applied, with the SHA-256 of its text. A script is known by its name
-without the number; the number only says where it comes in order, so that a script may be given another number, and one
-with a free number below the highest is still applied. Databases from before that table are recognised by what they
-have. `PRAGMA user_version` holds the highest number as well: versions without the table refuse by it what is newer.
+The table `migration` names each script that was applied, with the SHA-256 of its text. A script is identified
+by its name without the number. The number only gives the order: a script may be renumbered, and one with a free
+number below the highest is still applied. Databases from before that table are recognised by the tables and
+columns they have. `PRAGMA user_version` holds the highest number as well, because versions without the table
+refuse newer databases by it.
 """
 
 import hashlib
@@ -17,7 +18,7 @@ from importlib.resources.abc import Traversable
 from esign.store.engine import search_words
 from esign.store.engine.failures import is_storage
 
-APPLICATION_ID = 0x65736967  # "esig", in the header of every database of ours
+APPLICATION_ID = 0x65736967  # "esig", in the header of every database of this program
 
 SQLITE = {
     "{strict}": "STRICT",
@@ -25,7 +26,7 @@ SQLITE = {
     "{serial}": "INTEGER PRIMARY KEY AUTOINCREMENT",
 }
 
-# By the name of a script: SHA-256 of other texts of it that had the same effect.
+# By the name of a script: the SHA-256 of its other texts that had the same effect.
 EQUIVALENT: Mapping[str, frozenset[str]] = {}
 
 TABLE = """
@@ -36,7 +37,7 @@ CREATE TABLE migration (
 ) STRICT;
 """
 
-# By the name of a script from before the table: a table, or a column, that nothing but this script makes.
+# By the name of a script from before the table: a table, or a column, that only this script creates.
 TRACES: Mapping[str, str] = {
     "first": "document",
     "deletion": "idempotency.about",
@@ -59,12 +60,12 @@ TRACES: Mapping[str, str] = {
     "logo": "logo",
     "erasing": "erasing",
 }
-# Two landed versions had only the beginning of this script: the index below, and a part of its columns.
+# Two released versions had only the beginning of this script: the index below, and a part of its columns.
 GREW, BEGINNING = "accounts", "api_key_newest"
 
 
 class UnfitSchema(Exception):
-    """The schema of the database and this program do not belong together."""
+    """The schema of the database does not fit this program."""
 
 
 class NewerSchema(UnfitSchema):
@@ -72,11 +73,11 @@ class NewerSchema(UnfitSchema):
 
 
 class ChangedMigration(UnfitSchema):
-    """A script was applied to the database whose text is another one in this program."""
+    """A script was applied to the database with a text that differs from this program's."""
 
 
 class MigrationFailed(UnfitSchema):
-    """A script cannot be applied to the database as it is; nothing of the script was."""
+    """A script failed on this database; none of it was applied."""
 
 
 class ForeignDatabase(Exception):
@@ -85,7 +86,7 @@ class ForeignDatabase(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A script; `sha256` is that of its text, as it lies in the repository."""
+    """A script; `sha256` is that of its text in the repository."""
 
     number: int
     name: str
@@ -97,7 +98,7 @@ class Migration:
 
 
 def migrations() -> list[Migration]:
-    """Every script in the order of the numbers; a `.sqlite.sql` twin is a part of its script."""
+    """Return every script in the order of the numbers; a `.sqlite.sql` file is a part of its script."""
     folder = files("esign.store").joinpath("migrations")
     found: dict[str, list[Traversable]] = {}
     for file in sorted(folder.iterdir(), key=lambda f: (f.name[:4], f.name.count("."))):
@@ -107,26 +108,28 @@ def migrations() -> list[Migration]:
 
 
 def read(stem: str, parts: list[str]) -> Migration:
+    """Return the migration made of these parts."""
     number, _, name = stem.partition("_")
     text = "\n".join(parts)
     return Migration(int(number), name, translate(text), hashlib.sha256(text.encode()).hexdigest())
 
 
 def scripts() -> list[tuple[int, str]]:
-    """(number, SQL) of every migration in order."""
+    """Return (number, SQL) of every migration in order."""
     return [(each.number, each.sql) for each in migrations()]
 
 
 def translate(script: str) -> str:
+    """Return the script with its tokens replaced by SQLite's words."""
     for token, meant in SQLITE.items():
         script = script.replace(token, meant)
     return script
 
 
 def migrate(connection: sqlite3.Connection, known: Sequence[Migration] | None = None) -> None:
-    """Apply what is missing of the `known` scripts, each in one transaction with its entry in the table.
+    """Apply the `known` scripts that are missing, each in one transaction with its entry in the table.
 
-    Raises UnfitSchema and ForeignDatabase; before anything is written, unless a script fails.
+    Raises UnfitSchema and ForeignDatabase before anything is written, except when a script fails.
     """
     known = known or migrations()
     check(connection, known)
@@ -145,7 +148,7 @@ def migrate(connection: sqlite3.Connection, known: Sequence[Migration] | None = 
 
 
 def apply(connection: sqlite3.Connection, migration: Migration, sql: str) -> None:
-    """Run `sql` and enter the migration as applied, in one transaction; raises MigrationFailed."""
+    """Run `sql` and record the migration as applied, in one transaction. Raises MigrationFailed."""
     highest = max(migration.number, version_of(connection))
     try:
         connection.executescript(
@@ -160,7 +163,10 @@ def apply(connection: sqlite3.Connection, migration: Migration, sql: str) -> Non
 
 
 def entry(migration: Migration) -> str:
-    """The statement that enters a migration as applied; name and hash are plain words of this repository."""
+    """Return the statement that records a migration as applied.
+
+    Name and hash are spliced in: both come from this repository.
+    """
     values = f"'{migration.name}', {migration.number}, '{migration.sha256}'"
     return f"INSERT INTO migration (name, number, sha256) VALUES ({values});"
 
@@ -169,7 +175,7 @@ def entry(migration: Migration) -> str:
 
 
 def check(connection: sqlite3.Connection, known: Sequence[Migration] | None = None) -> int:
-    """The highest number that was applied, 0 for an empty file; raises UnfitSchema and ForeignDatabase."""
+    """Return the highest number that was applied, 0 for an empty file. Raises UnfitSchema and ForeignDatabase."""
     application_id = connection.execute("PRAGMA application_id").fetchone()[0]
     version = version_of(connection)
     if application_id != APPLICATION_ID and not (is_empty(connection) and application_id == 0):
@@ -191,16 +197,18 @@ def check(connection: sqlite3.Connection, known: Sequence[Migration] | None = No
 
 
 def version_of(connection: sqlite3.Connection) -> int:
+    """Return the number in the header of the database."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
+    """Return whether the database has no tables."""
     return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
 
 
 def read_applied(connection: sqlite3.Connection) -> dict[str, tuple[int, str]] | None:
-    """(number, hash) by the name of each applied script; None where there is no table of them."""
+    """Return (number, hash) of each applied script by its name, or None if there is no table of them."""
     if not has(connection, "migration"):
         return None
     rows = connection.execute("SELECT name, number, sha256 FROM migration ORDER BY number")
@@ -208,7 +216,7 @@ def read_applied(connection: sqlite3.Connection) -> dict[str, tuple[int, str]] |
 
 
 def has(connection: sqlite3.Connection, trace: str) -> bool:
-    """Whether there is a table, an index, or with a dot a column, of this name."""
+    """Return whether there is a table or an index of this name or, with a dot, a column."""
     table, _, column = trace.partition(".")
     if column:
         columns = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
@@ -220,9 +228,9 @@ def has(connection: sqlite3.Connection, trace: str) -> bool:
 
 
 def adopt(connection: sqlite3.Connection, known: Sequence[Migration]) -> dict[str, tuple[int, str]]:
-    """Enter in a new table what a database from before it has; what was applied.
+    """Record in a new table the scripts that an older database already has, and return them.
 
-    Its version number does not tell: numbers were given twice, and those below the highest were left out.
+    Its version number does not say which: numbers were used twice, and scripts below the highest were left out.
     """
     steps = [TABLE]
     for migration in known:
@@ -240,7 +248,7 @@ def adopt(connection: sqlite3.Connection, known: Sequence[Migration]) -> dict[st
 
 
 def missing(connection: sqlite3.Connection, migration: Migration) -> Iterator[str]:
-    """The statements of a script that was applied up to a place inside it, from that place on."""
+    """Yield the statements of a partly applied script that are still missing."""
     for statement in statements(migration.sql):
         made = re.match(r"CREATE (?:TABLE|INDEX) (\w+)|ALTER TABLE (\w+) ADD COLUMN (\w+)", statement)
         dropped = re.match(r"DROP (?:TABLE|INDEX) (\w+)", statement)
@@ -252,7 +260,7 @@ def missing(connection: sqlite3.Connection, migration: Migration) -> Iterator[st
 
 
 def statements(script: str) -> Iterator[str]:
-    """Each statement of a script without triggers, its comments taken out."""
+    """Yield each statement of a script without triggers, without its comments."""
     for statement in re.sub(r"--.*", "", script).split(";"):
         if statement.strip():
             yield f"{statement.strip()};"

@@ -1,4 +1,4 @@
-"""Pages of lists: where one begins, and whether another follows it."""
+"""Pages of lists: where a page begins, and whether another one follows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from esign.store.engine.damage import has_more
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page of a list begins: behind the row of this id, which the list's order has at this time."""
+    """Where a page of a list begins: after the row of this id, at this time in the list's order."""
 
     at: Instant
     id: str
 
 
 class Listed(Protocol):
-    """A row of a list that is ordered by when it was created."""
+    """A row of a list that is ordered by its creation."""
 
     @property
     def created_at(self) -> Instant: ...
@@ -30,6 +30,6 @@ Entry = TypeVar("Entry", bound=Listed)
 
 
 def page_of(found: Sequence[Entry], limit: int) -> tuple[list[Entry], Place | None]:
-    """The page of a list that was asked for one more, and where the next page begins."""
+    """Return the page of a list that was fetched with one row more, and where the next page begins, or None."""
     page = list(found[:limit])
     return page, Place(page[-1].created_at, page[-1].id) if page and has_more(found, limit) else None

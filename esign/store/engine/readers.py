@@ -1,7 +1,8 @@
-"""Reading: a few connections, each with a thread; what is asked while they read goes along with the next turn.
+"""Reading connections, each with a thread. Queries that arrive while they are busy are run together in the next
+turn.
 
-A turn to a thread and back costs more than a point read itself (measured: 150 µs against 10 µs), so one turn answers
-everything that waits: under load many requests share it. aiosqlite takes a turn for each statement.
+A turn to a thread and back takes longer than a point read itself (measured: 150 µs against 10 µs), so one turn
+answers all waiting queries: under load, many requests share it. aiosqlite takes a turn for each statement.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ MOST = 32
 
 
 class Readers:
-    """`all` gives the rows of what is committed; opened with the pragmas of a connection that only reads."""
+    """A pool of connections that only read; `all` returns rows of what is committed."""
 
     def __init__(self, path: Path, count: int, pragmas: Iterable[str]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -34,16 +35,20 @@ class Readers:
         self._closed = False
 
     async def all(self, sql: str, values: dict[str, Any]) -> list[Row]:
-        """Raises Problem `unavailable` when the readers are closed before they come to it."""
+        """Return all rows.
+
+        Raises `unavailable` if the pool is closed before it runs the query, or the database is locked.
+        """
         if self._closed:
             raise Problem("unavailable")
         future: asyncio.Future[list[Row]] = self._loop.create_future()
         self._waiting.append((sql, values, future))
         if len(self._waiting) == 1:
-            self._loop.call_soon(self._start)  # after whoever else asks in this turn of the loop
+            self._loop.call_soon(self._start)  # after the other queries of this turn of the event loop
         return await future
 
     def close(self) -> None:
+        """Refuse the waiting queries and close the connections."""
         self._closed = True
         for _, _, future in self._waiting:
             if not future.done():
@@ -54,6 +59,7 @@ class Readers:
             connection.close()
 
     def _start(self) -> None:
+        """Give the waiting queries to a free connection, if there is one."""
         if self._free and self._waiting:
             batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
             self._threads.submit(self._work, self._free.pop(), batch)
@@ -61,10 +67,12 @@ class Readers:
                 self._loop.call_soon(self._start)
 
     def _work(self, connection: sqlite3.Connection, batch: Sequence[Asked]) -> None:
+        """Run a batch of queries in a thread."""
         answers = [answered(connection, asked) for asked in batch]
         self._loop.call_soon_threadsafe(self._finish, connection, answers)
 
     def _finish(self, connection: sqlite3.Connection, answers: Sequence[Answered]) -> None:
+        """Set the results of a batch and take the next one."""
         self._free.append(connection)
         for future, rows, error in answers:
             if future.done():
@@ -78,9 +86,10 @@ class Readers:
 
 
 class Points:
-    """Reads of one row by its key, at once and on the thread of the loop: for what every request asks.
+    """Reads of one row by its key, run at once on the thread of the event loop: the queries of every request.
 
-    It sees what is committed, like every reader; a page that is not in memory is a read of the disk that all wait for.
+    It sees what is committed, like every reader. A page that is not in memory is read from disk while the event
+    loop waits.
     """
 
     def __init__(self, path: Path, pragmas: Iterable[str]) -> None:
@@ -88,7 +97,7 @@ class Points:
         self.damage = DamageLog()
 
     async def all(self, sql: str, **values: Any) -> list[Row]:
-        """Raises Problem `unavailable` once it is closed."""
+        """Return all rows. Raises `unavailable` once it is closed, or when the database is locked."""
         if self._connection is None:
             raise Problem("unavailable")
         try:
@@ -101,16 +110,19 @@ class Points:
             return fetch_leniently(self._connection, sql, values)
 
     async def one(self, sql: str, **values: Any) -> Row | None:
+        """Return the first row, or None."""
         rows = await self.all(sql, **values)
         return rows[0] if rows else None
 
     def close(self) -> None:
+        """Close the connection; a second call does nothing."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
 
 def answered(connection: sqlite3.Connection, asked: Asked) -> Answered:
+    """Run one query and return its future with the rows or the error."""
     sql, values, future = asked
     try:
         try:
@@ -124,12 +136,12 @@ def answered(connection: sqlite3.Connection, asked: Asked) -> Answered:
 
 
 def is_undecodable(error: Exception) -> bool:
-    """Return whether text of a row is no UTF-8: the one error of a read that has no code of SQLite."""
+    """Return whether text of a row is not UTF-8: the only error of a read without a code of SQLite."""
     return isinstance(error, sqlite3.OperationalError) and result_code(error) is None
 
 
 def fetch_leniently(connection: sqlite3.Connection, sql: str, values: dict[str, Any]) -> list[Row]:
-    """Return all rows, text that is no UTF-8 as bytes: one damaged row must not hide the others."""
+    """Return all rows, with text that is not UTF-8 as bytes, so that one damaged row hides no others."""
     connection.text_factory = decode_leniently
     try:
         return connection.execute(sql, values).fetchall()
@@ -138,6 +150,7 @@ def fetch_leniently(connection: sqlite3.Connection, sql: str, values: dict[str, 
 
 
 def decode_leniently(text: bytes) -> str | bytes:
+    """Return the decoded text, or the bytes if they are not UTF-8."""
     try:
         return text.decode()
     except UnicodeDecodeError:
@@ -145,11 +158,12 @@ def decode_leniently(text: bytes) -> str | bytes:
 
 
 def is_locked(error: Exception) -> bool:
-    """Return whether another process kept the read from being done; a reader of a log waits for hardly anybody."""
+    """Return whether another process kept the read from being done; in WAL mode that is rare."""
     return result_code(error) in LOCKED
 
 
 def connect(path: Path, pragmas: Iterable[str]) -> sqlite3.Connection:
+    """Open a connection with these pragmas that any thread may use."""
     connection = sqlite3.connect(path, isolation_level=None, cached_statements=256, check_same_thread=False)
     connection.row_factory = Row
     for pragma in pragmas:

@@ -1,8 +1,8 @@
-"""The words that the index of documents has of each: letters by threes, and labels that name a whole value.
+"""The words of a document in the full-text index: its texts by threes of letters, and labels for whole values.
 
-FTS5 finds three letters in a row by themselves and one or two by their prefix. Whether a document really has a longer
-text is then read from its row. Labels (of whom the document is, its recipients' addresses, its external id, its
-template) are words of the same index, so that every combination is one walk along one index.
+FTS5 finds three letters in a row directly, and one or two by their prefix. Whether a document really contains a
+longer text is then checked in its row. Labels (owner, recipients' addresses, external id, template) are words
+of the same index, so that every combination is one walk along one index.
 """
 
 import sqlite3
@@ -13,16 +13,16 @@ import orjson
 
 from esign.core.fold_text import fold
 
-END = "\n"  # of a line; twice, so that each letter begins three in a row
-ADDRESS = "\t"  # before a line that is an address
+END = "\n"  # of a line; appended twice, so that three characters begin with each letter
+ADDRESS = "\t"  # begins a line that is an address
 CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
-# The tokenizer splits at whatever is ASCII and no letter or digit: those stand as private characters.
+# The tokenizer splits at ASCII characters other than letters and digits; they are written as private characters.
 LETTERS = {n: 0xE000 + n for n in range(0x80) if not chr(n).isalnum()}
 LABEL = "\uf8ff"
 
 
 def texts(title: str, file_name: str, external_id: str | None, people: Iterable[tuple[str, str]]) -> str:
-    """Each text that `q` looks into, folded, as a line of its own; `people` are names and addresses."""
+    """Return every text that `q` searches, folded, as a line of its own; `people` are names and addresses."""
     lines = [plain(title), plain(file_name), plain(external_id or "")]
     for name, email in people:
         lines += [plain(name), address(email)]
@@ -30,10 +30,12 @@ def texts(title: str, file_name: str, external_id: str | None, people: Iterable[
 
 
 def plain(text: str) -> str:
+    """Return `text` folded, with control characters replaced by spaces."""
     return fold(text).translate(CONTROLS)
 
 
 def address(email: str) -> str:
+    """Return the line of an address."""
     return ADDRESS + plain(email)
 
 
@@ -44,7 +46,7 @@ def labels(
     template_id: str | None,
     emails: Iterable[str],
 ) -> str:
-    """Every label of a document; the first says whose it is."""
+    """Return every label of a document; the first names its owner."""
     owner = f"{organisation_id} {mode}"
     given = {"external": external_id, "template": template_id}
     found = [label(owner, kind, value) for kind, value in given.items() if value is not None]
@@ -53,29 +55,31 @@ def labels(
 
 
 def label(owner: str, kind: str, value: str) -> str:
-    """A word that no text has, for a value of one organisation and mode."""
+    """Return a word that occurs in no text, for a value of one organisation and mode."""
     return LABEL + blake2b(f"{owner} {kind} {value}".encode(), digest_size=8).hexdigest()
 
 
 def words(texts: str, labels: str) -> str:
-    """Everything the index has of one document."""
+    """Return everything that the index holds of one document."""
     found = {word for line in texts.split(END) if line for word in threes(line.lstrip(ADDRESS) + 2 * END)}
     return " ".join([*sorted(found), labels])
 
 
 def threes(line: str) -> Iterable[str]:
+    """Yield every three characters in a row of a line."""
     letters = line.translate(LETTERS)
     return (letters[n : n + 3] for n in range(len(letters) - 2))
 
 
 def asked(q: str) -> str:
-    """What the index is asked for a part of a text, folded already."""
+    """Return the index expression for a part of a text, which is folded already."""
     if len(q) < 3:
         return f'"{q.translate(LETTERS)}" *'
     return exactly(dict.fromkeys(threes(q)))
 
 
 def exactly(wanted: Iterable[str]) -> str:
+    """Return the index expression for all of these words."""
     return " ".join(f'"{word}"' for word in wanted)
 
 
@@ -85,7 +89,7 @@ ERASES_AT_ONCE = sqlite3.sqlite_version_info >= (3, 42)
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Have what is taken out of the index erased at once, where this SQLite can."""
+    """Make FTS5 erase removed words at once, where this version of SQLite can."""
     if ERASES_AT_ONCE:
         connection.execute("INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1)")
 
@@ -94,14 +98,16 @@ def prepare(connection: sqlite3.Connection) -> None:
 
 
 def register(connection: sqlite3.Connection) -> None:
-    """The functions that migration 0003 speaks of, for the rows that were there before."""
+    """Define the SQL functions that migration 0003 calls for the rows that existed before it."""
 
     def texts_of(title: str, file: str, external_id: str | None, recipients: str) -> str:
+        """Return the texts of a row."""
         return texts(title, orjson.loads(file)["name"], external_id, orjson.loads(recipients))
 
     def labels_of(
         organisation: str, mode: str, external_id: str | None, template_id: str | None, recipients: str
     ) -> str:
+        """Return the labels of a row."""
         emails = [email for _, email in orjson.loads(recipients)]
         return labels(organisation, mode, external_id, template_id, emails)
 

@@ -1,1 +1,1 @@
-"""Organisations, members, sessions, API keys and their usage."""
+"""Organisations, members, users, sessions, API keys, and counts of usage."""

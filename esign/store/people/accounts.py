@@ -14,7 +14,7 @@ from esign.store.engine.damage import load_readable
 from esign.store.engine.database import Reader, Row, Transaction
 from esign.store.engine.paging import Place
 
-# The role of the maker is read with the key, so that it counts as it is at each request.
+# The maker's role is read together with the key, so that each request uses the present role.
 KEY = """
     SELECT k.id, k.organisation_id, k.mode, k.name, k.hint, k.scopes, k.created_at, k.expires_at,
         k.last_used_at, k.last_used_ip, k.revoked_at, k.created_by, k.expiry_notice, k.unused_notices,
@@ -27,25 +27,26 @@ KEY = """
 
 
 async def get_organisation(reader: Reader, organisation_id: str) -> Organisation:
+    """Return the organisation, which must exist."""
     row = await reader.one("SELECT * FROM organisation WHERE id = :id", id=organisation_id)
     assert row is not None, "every row that names an organisation refers to one"
     return load_organisation(row)
 
 
 async def first_organisation(reader: Reader) -> Organisation | None:
-    """The organisation that was made first; None before the first use."""
+    """Return the organisation that was made first, or None before the first use."""
     row = await reader.one("SELECT * FROM organisation ORDER BY created_at, id LIMIT 1")
     return load_organisation(row) if row else None
 
 
 async def organisations(reader: Reader) -> list[Organisation]:
-    """All of them, oldest first."""
+    """Return all organisations, oldest first."""
     rows = await reader.all("SELECT * FROM organisation ORDER BY created_at, id")
     return load_readable(reader, "organisation", rows, load_organisation)
 
 
 async def organisations_of(reader: Reader, user_id: str) -> list[Organisation]:
-    """Those that a person is of, that joined first before the others."""
+    """Return the organisations of a user, the one joined first before the others."""
     rows = await reader.all(
         """
         SELECT o.* FROM member m JOIN organisation o ON o.id = m.organisation_id
@@ -57,6 +58,7 @@ async def organisations_of(reader: Reader, user_id: str) -> list[Organisation]:
 
 
 async def add_organisation(tx: Transaction, organisation: Organisation) -> None:
+    """Add an organisation."""
     names = Organisation.__slots__
     await tx.run(
         f"INSERT INTO organisation ({', '.join(names)}) VALUES ({', '.join(':' + name for name in names)})",
@@ -65,6 +67,7 @@ async def add_organisation(tx: Transaction, organisation: Organisation) -> None:
 
 
 async def save_organisation(tx: Transaction, organisation: Organisation) -> None:
+    """Save an organisation."""
     await tx.run(
         "UPDATE organisation SET "
         + ", ".join(f"{name} = :{name}" for name in Organisation.__slots__ if name != "id")
@@ -74,6 +77,7 @@ async def save_organisation(tx: Transaction, organisation: Organisation) -> None
 
 
 def organisation_row(organisation: Organisation) -> dict[str, Any]:
+    """Return the columns of an organisation."""
     members = {name: getattr(organisation, name) for name in Organisation.__slots__}
     reminders = organisation.reminders
     return members | {
@@ -84,6 +88,7 @@ def organisation_row(organisation: Organisation) -> dict[str, Any]:
 
 
 def load_organisation(row: Row) -> Organisation:
+    """Return the organisation of one row."""
     members = {name: row[name] for name in Organisation.__slots__}
     if members["reminders"] is not None:
         members["reminders"] = Reminders(**json.loads(members["reminders"]))
@@ -94,12 +99,13 @@ def load_organisation(row: Row) -> Organisation:
 
 
 async def key_by_hash(reader: Reader, key_hash: bytes) -> ApiKey | None:
+    """Return the key of this hash, or None."""
     row = await reader.one(f"{KEY} WHERE k.hash = :hash", hash=key_hash)
     return load_key(row) if row else None
 
 
 async def keys_of(reader: Reader, organisation_id: str) -> list[ApiKey]:
-    """All keys, oldest first, revoked ones included."""
+    """Return all keys of an organisation, oldest first, revoked ones included."""
     rows = await reader.all(
         f"{KEY} WHERE k.organisation_id = :organisation_id ORDER BY k.created_at, k.id",
         organisation_id=organisation_id,
@@ -108,7 +114,7 @@ async def keys_of(reader: Reader, organisation_id: str) -> list[ApiKey]:
 
 
 async def get_own_key(reader: Reader, organisation_id: str, mode: Mode, key_id: str) -> ApiKey:
-    """The key of this organisation and mode; any other id is `not_found` (I5)."""
+    """Return the key of this organisation and mode; raise `not_found` for any other id (I5)."""
     row = await reader.one(
         f"{KEY} WHERE k.id = :id AND k.organisation_id = :organisation_id AND k.mode = :mode",
         id=key_id,
@@ -123,7 +129,7 @@ async def get_own_key(reader: Reader, organisation_id: str, mode: Mode, key_id: 
 async def find_keys(
     reader: Reader, organisation_id: str, mode: Mode, limit: int, after: Place | None = None
 ) -> list[ApiKey]:
-    """Up to `limit` keys of one mode, newest first, revoked ones included."""
+    """Return up to `limit` keys of one mode, newest first, revoked ones included."""
     rows = await reader.all(
         f"""
         {KEY} WHERE k.organisation_id = :organisation_id AND k.mode = :mode
@@ -140,7 +146,9 @@ async def find_keys(
 
 
 async def get_key(reader: Reader, key_id: str) -> ApiKey:
-    """The key, for those who look after all of them."""
+    """Return the key of any organisation, for callers that look after all keys; raise `not_found` if there is
+    none.
+    """
     row = await reader.one(f"{KEY} WHERE k.id = :id", id=key_id)
     if row is None:
         raise Problem("not_found")
@@ -148,7 +156,7 @@ async def get_key(reader: Reader, key_id: str) -> ApiKey:
 
 
 async def find_expiring_keys(reader: Reader, now: Instant, until: Instant) -> list[ApiKey]:
-    """Valid keys that expire by `until`, the first to go first."""
+    """Return the valid keys of all organisations that expire by `until`, the first to expire first."""
     rows = await reader.all(
         f"""
         {KEY} WHERE k.revoked_at IS NULL AND k.expires_at > :now AND k.expires_at <= :until
@@ -161,7 +169,7 @@ async def find_expiring_keys(reader: Reader, now: Instant, until: Instant) -> li
 
 
 async def find_unused_keys(reader: Reader, used_before: Instant, now: Instant) -> list[ApiKey]:
-    """Valid keys whose last use, or making, was by then."""
+    """Return the valid keys of all organisations that were last used, or made, by `used_before`."""
     rows = await reader.all(
         f"""
         {KEY} WHERE k.revoked_at IS NULL AND COALESCE(k.last_used_at, k.created_at) <= :used_before
@@ -174,12 +182,12 @@ async def find_unused_keys(reader: Reader, used_before: Instant, now: Instant) -
 
 
 async def note_expiry(tx: Transaction, key_id: str, days: int) -> None:
-    """The notice of that many days ahead was given."""
+    """Save that the notice this many days before expiry was given."""
     await tx.run("UPDATE api_key SET expiry_notice = :days WHERE id = :id", id=key_id, days=days)
 
 
 async def note_unused(tx: Transaction, key_id: str, count: int, now: Instant) -> None:
-    """The notice of that number was given."""
+    """Save that the notice of this number about a lack of use was given."""
     await tx.run(
         "UPDATE api_key SET unused_notices = :count, unused_noticed_at = :now WHERE id = :id",
         id=key_id,
@@ -189,10 +197,12 @@ async def note_unused(tx: Transaction, key_id: str, count: int, now: Instant) ->
 
 
 async def rename_key(tx: Transaction, key_id: str, name: str) -> None:
+    """Rename a key."""
     await tx.run("UPDATE api_key SET name = :name WHERE id = :id", id=key_id, name=name)
 
 
 async def count_active_keys(reader: Reader, organisation_id: str, now: Instant) -> int:
+    """Return the number of keys that are neither revoked nor expired."""
     row = await reader.one(
         """
         SELECT count(*) AS active FROM api_key WHERE organisation_id = :organisation_id
@@ -206,7 +216,11 @@ async def count_active_keys(reader: Reader, organisation_id: str, now: Instant) 
 
 
 async def add_key(tx: Transaction, key: ApiKey, key_hash: bytes) -> None:
-    """Raises `revision_mismatch` where the same form made this very key long ago."""
+    """Add a key.
+
+    Raises `revision_mismatch` if this secret made a key before: a form draws its secret beforehand, and was
+    sent again.
+    """
     added = await tx.run(
         """
         INSERT INTO api_key
@@ -231,7 +245,7 @@ async def add_key(tx: Transaction, key: ApiKey, key_hash: bytes) -> None:
 
 
 async def revoke_key(tx: Transaction, key_id: str, now: Instant) -> bool:
-    """Whether such a key exists; revoking twice keeps the first date."""
+    """Revoke a key and return whether it exists; revoking again keeps the first date."""
     return bool(
         await tx.run(
             "UPDATE api_key SET revoked_at = COALESCE(revoked_at, :now) WHERE id = :id", id=key_id, now=now
@@ -240,7 +254,7 @@ async def revoke_key(tx: Transaction, key_id: str, now: Instant) -> bool:
 
 
 async def find_active_keys_of(reader: Reader, member: Member, now: Instant) -> list[ApiKey]:
-    """Return the keys that a member made and that are neither revoked nor expired, of both modes, oldest first."""
+    """Return the keys of both modes that a member made and that are neither revoked nor expired, oldest first."""
     rows = await reader.all(
         f"""
         {KEY} WHERE k.maker_id = :maker_id AND k.organisation_id = :organisation_id
@@ -255,12 +269,14 @@ async def find_active_keys_of(reader: Reader, member: Member, now: Instant) -> l
 
 
 async def touch_key(tx: Transaction, key_id: str, now: Instant, ip: str | None) -> None:
+    """Save the last use of a key."""
     await tx.run(
         "UPDATE api_key SET last_used_at = :now, last_used_ip = :ip WHERE id = :id", id=key_id, now=now, ip=ip
     )
 
 
 def load_key(row: Row) -> ApiKey:
+    """Return the key of one row."""
     return ApiKey(
         id=row["id"],
         organisation_id=row["organisation_id"],

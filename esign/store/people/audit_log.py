@@ -1,4 +1,4 @@
-"""The administrative audit log: the trail under an organisation's id, and its failed sign-ins."""
+"""The administrative audit log, which is the trail under an organisation's id, and its counts of failed sign-ins."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ OWN = "document_id = :organisation_id AND document_id >= 'org_' AND document_id 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which entries of an organisation: from `since` on, those of `before` not included."""
+    """The entries of an organisation from `since` on and before `before`."""
 
     organisation_id: str
     type: str | None = None
@@ -25,7 +25,7 @@ class Wanted:
 
 
 async def find_page(reader: Reader, wanted: Wanted, limit: int, after: Place | None = None) -> list[Entry]:
-    """Return up to `limit` entries, newest first, along an index for each choice of filters."""
+    """Return up to `limit` entries, newest first; each choice of filters has its index."""
     narrower = ""
     if wanted.type is not None:
         narrower += " AND type = :type"
@@ -48,16 +48,21 @@ async def find_page(reader: Reader, wanted: Wanted, limit: int, after: Place | N
 
 
 def place_of(entry: Entry) -> Place:
+    """Return the place after this entry in the log."""
     return Place(entry.at, str(entry.seq))
 
 
 async def find_newest(reader: Reader, organisation_id: str, type: str) -> Entry | None:
+    """Return the newest entry of this type, or None."""
     found = await find_page(reader, Wanted(organisation_id, type), 1)
     return found[0] if found else None
 
 
 async def erase_personal(tx: Transaction, organisation_id: str, numbers: list[int]) -> None:
-    """Null what is personal in these entries; the chain still verifies once an entry says which they were."""
+    """Erase the personal data of these entries.
+
+    The chain verifies again once a later entry names their numbers.
+    """
     await tx.run_many(
         "UPDATE audit SET personal = NULL, salt = NULL WHERE document_id = :id AND seq = :seq",
         [{"id": organisation_id, "seq": seq} for seq in numbers],
@@ -70,7 +75,7 @@ async def erase_personal(tx: Transaction, organisation_id: str, numbers: list[in
 async def count_failure(
     tx: Transaction, organisation_id: str, subject: str, now: Instant
 ) -> tuple[int, Instant]:
-    """Count one failure more; return how many there were since when, at most an hour ago."""
+    """Count one more failed sign-in; return how many there were, and since when, within an hour."""
     row = await tx.one(
         """
         INSERT INTO failed_sign_in (organisation_id, subject, since, tries)
@@ -90,7 +95,7 @@ async def count_failure(
 
 
 async def prune_failures(tx: Transaction, before: Instant, limit: int) -> int:
-    """Forget counts that began earlier."""
+    """Delete up to `limit` counts that began before `before`; return how many."""
     return await delete_some(
         tx, "failed_sign_in", "organisation_id, subject", "since < :before", before, limit
     )

@@ -1,4 +1,4 @@
-"""Requests to erase a person's data, and how far each has come."""
+"""Requests to erase a person's data, and the progress of each."""
 
 from dataclasses import asdict
 from typing import Any
@@ -19,6 +19,7 @@ PURPOSE = "erasing"
 
 
 async def add(tx: Transaction, erasing: Erasing, vault: Vault) -> None:
+    """Add a request."""
     assert erasing.email is not None
     row: dict[str, Any] = {name: getattr(erasing, name) for name in COLUMNS}
     row |= {
@@ -32,12 +33,13 @@ async def add(tx: Transaction, erasing: Erasing, vault: Vault) -> None:
 
 
 async def unfinished(reader: Reader, vault: Vault) -> list[Erasing]:
-    """Those that are not done, oldest first."""
+    """Return the requests that are not finished, oldest first."""
     rows = await reader.all("SELECT * FROM erasing WHERE finished_at IS NULL ORDER BY created_at, id")
     return load_readable(reader, "erasing", rows, lambda row: load(row, vault))
 
 
 async def newest(reader: Reader, organisation_id: str, vault: Vault, limit: int) -> list[Erasing]:
+    """Return the newest `limit` requests of an organisation, newest first."""
     rows = await reader.all(
         "SELECT * FROM erasing WHERE organisation_id = :id ORDER BY created_at DESC, id DESC LIMIT :limit",
         id=organisation_id,
@@ -47,7 +49,10 @@ async def newest(reader: Reader, organisation_id: str, vault: Vault, limit: int)
 
 
 async def advance(tx: Transaction, erasing_id: str, mode: Mode, place: Place, fate: Fate | None) -> None:
-    """It has come past a document that had this fate; None where that was gone already, or is no longer theirs."""
+    """Save that the request has passed a document, and count its fate.
+
+    `fate` is None if the document was gone already, or the person is no longer in it.
+    """
     counted = f", {fate.value} = {fate.value} + 1" if fate else ""
     await tx.run(
         f"UPDATE erasing SET mode = :mode, at = :at, document_id = :document_id{counted} WHERE id = :id",
@@ -59,7 +64,7 @@ async def advance(tx: Transaction, erasing_id: str, mode: Mode, place: Place, fa
 
 
 async def finish(tx: Transaction, erasing_id: str, now: Instant) -> int:
-    """Forget whose data it was as well; return how many documents went in all."""
+    """Finish a request and erase whose data it was about; return how many documents were erased in all."""
     row = await tx.one(
         """
         UPDATE erasing SET finished_at = COALESCE(finished_at, :now), email = NULL WHERE id = :id RETURNING erased
@@ -71,6 +76,7 @@ async def finish(tx: Transaction, erasing_id: str, now: Instant) -> int:
 
 
 def load(row: Row, vault: Vault) -> Erasing:
+    """Return the request of one row."""
     members = {name: row[name] for name in COLUMNS}
     if members["email"] is not None:
         members["email"] = vault.decrypt(PURPOSE, members["email"], row["id"].encode()).decode()

@@ -1,4 +1,4 @@
-"""The browsers in which each person has completed a sign-in, by the SHA-256 of a cookie."""
+"""The browsers in which each user has completed a sign-in, by the SHA-256 of a cookie."""
 
 import hashlib
 
@@ -7,15 +7,16 @@ from esign.store.engine.database import Reader, Transaction
 from esign.store.engine.sql import delete_some
 
 REMEMBERED: Millis = 400 * DAY  # after the last sign-in; browsers keep no cookie for longer
-MOST = 50  # of one person
+MOST = 50  # of one user
 
 
 def hash_token(token: str) -> bytes:
+    """Return the SHA-256 of a cookie."""
     return hashlib.sha256(token.encode()).digest()
 
 
 async def is_issued(reader: Reader, token: str) -> bool:
-    """Return whether anybody has signed in with a browser that holds this token, so that it was made here."""
+    """Return whether any user has signed in with a browser that holds this cookie, so that it was made here."""
     row = await reader.one(
         "SELECT 1 FROM known_browser WHERE token = :token LIMIT 1", token=hash_token(token)
     )
@@ -23,7 +24,7 @@ async def is_issued(reader: Reader, token: str) -> bool:
 
 
 async def is_known(reader: Reader, user_id: str, token: str, now: Instant) -> bool:
-    """Return whether the person has signed in with this browser during the last 400 days."""
+    """Return whether the user has signed in with this browser during the last 400 days."""
     row = await reader.one(
         "SELECT 1 FROM known_browser WHERE user_id = :user_id AND token = :token AND seen_at > :since",
         user_id=user_id,
@@ -34,7 +35,7 @@ async def is_known(reader: Reader, user_id: str, token: str, now: Instant) -> bo
 
 
 async def add(tx: Transaction, user_id: str, token: str, now: Instant) -> None:
-    """Add the browser, or note its use; of one person's browsers the 50 used last are kept."""
+    """Add the browser, or save its use; only the 50 browsers used last are kept per user."""
     await tx.run(
         """
         INSERT INTO known_browser (token, user_id, seen_at) VALUES (:token, :user_id, :now)
@@ -56,5 +57,5 @@ async def add(tx: Transaction, user_id: str, token: str, now: Instant) -> None:
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
-    """Delete up to `limit` browsers that were last used before; return how many went."""
+    """Delete up to `limit` browsers that were last used before `before`; return how many."""
     return await delete_some(tx, "known_browser", "user_id, token", "seen_at < :before", before, limit)

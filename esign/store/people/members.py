@@ -22,7 +22,7 @@ class Reader(Protocol):
 
 
 async def get_own(reader: Reader, organisation_id: str, member_id: str) -> Member:
-    """The member of this organisation; any other id is `not_found` (I5)."""
+    """Return the member of this organisation; raise `not_found` for any other id (I5)."""
     row = await reader.one(
         "SELECT * FROM member WHERE id = :id AND organisation_id = :organisation_id",
         id=member_id,
@@ -34,7 +34,7 @@ async def get_own(reader: Reader, organisation_id: str, member_id: str) -> Membe
 
 
 async def find(reader: Reader, organisation_id: str, limit: int, after: Place | None = None) -> list[Member]:
-    """Up to `limit` members, newest first."""
+    """Return up to `limit` members, newest first."""
     rows = await reader.all(
         """
         SELECT * FROM member
@@ -50,13 +50,13 @@ async def find(reader: Reader, organisation_id: str, limit: int, after: Place | 
 
 
 async def get(reader: Reader, member_id: str) -> Member | None:
-    """The member whom an invitation names; None where they were removed."""
+    """Return the member that an invitation names, or None if they were removed."""
     row = await reader.one("SELECT * FROM member WHERE id = :id", id=member_id)
     return load(row) if row else None
 
 
 async def of_user(reader: Reader, user_id: str) -> list[Member]:
-    """What a person is in each organisation, that joined first before the others."""
+    """Return a user's members in all organisations, the one that joined first before the others."""
     rows = await reader.all(
         "SELECT * FROM member WHERE user_id = :user_id ORDER BY created_at, id", user_id=user_id
     )
@@ -64,12 +64,15 @@ async def of_user(reader: Reader, user_id: str) -> list[Member]:
 
 
 async def any_owner(reader: Reader) -> bool:
-    """Whether somebody who signs in owns an organisation."""
+    """Return whether a user who signs in owns an organisation."""
     return bool(await reader.all("SELECT 1 FROM member WHERE role = 'owner' AND user_id IS NOT NULL LIMIT 1"))
 
 
 async def count_owners(reader: Reader, like: Member) -> int:
-    """The owners of an organisation; where `like` has joined, only those who have and may sign in."""
+    """Return the number of owners of an organisation.
+
+    If `like` has joined, only owners who have joined and are not disabled count.
+    """
     row = await reader.one(
         """
         SELECT count(*) AS owners FROM member m LEFT JOIN app_user u ON u.id = m.user_id
@@ -83,7 +86,7 @@ async def count_owners(reader: Reader, like: Member) -> int:
 
 
 async def is_active(reader: Reader, organisation_id: str, address: str) -> bool:
-    """Whether an address, whatever its capitals, is that of a member who has shown that it is theirs."""
+    """Return whether the address belongs to a member who has joined, ignoring case."""
     return bool(
         await reader.all(
             """
@@ -97,7 +100,7 @@ async def is_active(reader: Reader, organisation_id: str, address: str) -> bool:
 
 
 async def administrators(reader: Reader, organisation_id: str) -> list[Member]:
-    """Who looks after the organisation, those longest in it first."""
+    """Return the owners and admins of the organisation, the longest members first."""
     rows = await reader.all(
         """
         SELECT * FROM member WHERE organisation_id = :organisation_id AND role IN ('owner', 'admin')
@@ -109,7 +112,7 @@ async def administrators(reader: Reader, organisation_id: str) -> list[Member]:
 
 
 async def add(tx: Transaction, member: Member) -> None:
-    """Raises `member_exists` where the organisation has one with this address."""
+    """Add a member. Raises `member_exists` if the organisation has one with this address."""
     added = await tx.run(
         insert("member", (*COLUMNS, "address")) + " ON CONFLICT (organisation_id, address) DO NOTHING",
         **{name: getattr(member, name) for name in COLUMNS},
@@ -120,7 +123,7 @@ async def add(tx: Transaction, member: Member) -> None:
 
 
 async def join(tx: Transaction, member: Member) -> None:
-    """A member who signs in; one who was only invited under the same address becomes this one, under their old id."""
+    """Add a member who signs in, or turn an invited member of the same address into one, under the old id."""
     changed = await tx.run(
         """
         UPDATE member SET name = :name, role = :role, status = :status, user_id = :user_id
@@ -138,12 +141,12 @@ async def join(tx: Transaction, member: Member) -> None:
 
 
 async def rename(tx: Transaction, user_id: str, name: str) -> None:
-    """In every organisation that the person is of."""
+    """Rename a user in every organisation."""
     await tx.run("UPDATE member SET name = :name WHERE user_id = :user_id", user_id=user_id, name=name)
 
 
 async def save(tx: Transaction, member: Member) -> None:
-    """Everything that may change; the address of a member stays."""
+    """Save what may change of a member: the email address stays."""
     await tx.run(
         "UPDATE member SET name = :name, role = :role, status = :status, user_id = :user_id WHERE id = :id",
         id=member.id,
@@ -155,9 +158,11 @@ async def save(tx: Transaction, member: Member) -> None:
 
 
 async def delete(tx: Transaction, member_id: str) -> None:
+    """Delete a member."""
     await tx.run("DELETE FROM member WHERE id = :id", id=member_id)
 
 
 def load(row: Row) -> Member:
+    """Return the member of one row."""
     members = {name: row[name] for name in COLUMNS}
     return Member(**members | {"role": MemberRole(row["role"]), "status": MemberStatus(row["status"])})

@@ -1,4 +1,4 @@
-"""Which browsers are signed in: the database knows only the hash of a cookie."""
+"""The browsers that are signed in; the database knows only the hash of a cookie."""
 
 import hashlib
 
@@ -13,25 +13,29 @@ COLUMNS = tuple(Session.__slots__)
 
 
 def hashed(token: str) -> bytes:
+    """Return the SHA-256 of a cookie."""
     return hashlib.sha256(token.encode()).digest()
 
 
 async def get(reader: Reader, token: str, now: Instant) -> Session | None:
-    """The session of a cookie while it lasts."""
+    """Return the session of a cookie, or None if it has ended."""
     row = await reader.one("SELECT * FROM session WHERE token = :token", token=hashed(token))
     session = load(row) if row else None
     return None if session is None or session.is_over(now) else session
 
 
 async def get_own(reader: Reader, session: Session, now: Instant) -> Session | None:
-    """The same session as it is by now, whatever its cookie; None where it has ended."""
+    """Return the session as it is now, whatever its cookie, or None if it has ended."""
     row = await reader.one("SELECT * FROM session WHERE id = :id", id=session.id)
     found = load(row) if row else None
     return None if found is None or found.is_over(now) else found
 
 
 async def count_others(reader: Reader, session: Session, now: Instant) -> int:
-    """How many other browsers the person is signed in with: those whose code is still awaited are not."""
+    """Return the number of other browsers that the user is signed in with.
+
+    Sessions that still wait for a code of the second factor do not count.
+    """
     row = await reader.one(
         """
         SELECT count(*) AS others FROM session WHERE user_id = :user_id AND id <> :id AND stage = :whole
@@ -47,7 +51,7 @@ async def count_others(reader: Reader, session: Session, now: Instant) -> int:
 
 
 async def find(reader: Reader, user_id: str, now: Instant, limit: int) -> list[Session]:
-    """Up to `limit` of those of a person that last, newest first."""
+    """Return up to `limit` sessions of a user that have not ended, newest first."""
     rows = await reader.all(
         """
         SELECT * FROM session WHERE user_id = :user_id AND created_at > :absolute AND seen_at > :idle
@@ -62,13 +66,17 @@ async def find(reader: Reader, user_id: str, now: Instant, limit: int) -> list[S
 
 
 async def add(tx: Transaction, token: str, session: Session) -> None:
+    """Add a session."""
     row = {name: getattr(session, name) for name in COLUMNS}
     row |= {"stage": session.stage.value, "mode": session.mode.value}
     await tx.run(insert("session", (*COLUMNS, "token")), **row, token=hashed(token))
 
 
 async def renew(tx: Transaction, session: Session, token: str) -> bool:
-    """What it has gained, under a new cookie; False where it has ended meanwhile. Where it is stays as it is."""
+    """Save the progress of a session under a new cookie; return False if it has ended meanwhile.
+
+    Its organisation and mode stay as they are.
+    """
     return bool(
         await tx.run(
             """
@@ -87,11 +95,12 @@ async def renew(tx: Transaction, session: Session, token: str) -> bool:
 
 
 async def touch(tx: Transaction, session_id: str, now: Instant) -> None:
+    """Save the last use of a session."""
     await tx.run("UPDATE session SET seen_at = :now WHERE id = :id", id=session_id, now=now)
 
 
 async def move(tx: Transaction, session_id: str, organisation_id: str, mode: Mode) -> None:
-    """The same browser in another organisation or mode."""
+    """Move a session to another organisation or mode."""
     await tx.run(
         "UPDATE session SET organisation_id = :organisation_id, mode = :mode WHERE id = :id",
         id=session_id,
@@ -101,7 +110,7 @@ async def move(tx: Transaction, session_id: str, organisation_id: str, mode: Mod
 
 
 async def end(tx: Transaction, user_id: str, session_id: str) -> Stage | None:
-    """Return how far the session had come; None where the person had no such session."""
+    """End a session; return how far it had come, or None if the user had no such session."""
     row = await tx.one(
         "DELETE FROM session WHERE id = :id AND user_id = :user_id RETURNING stage",
         id=session_id,
@@ -111,14 +120,14 @@ async def end(tx: Transaction, user_id: str, session_id: str) -> Stage | None:
 
 
 async def end_all(tx: Transaction, user_id: str, but: str | None = None) -> int:
-    """How many went; `but` is the id of the one that stays."""
+    """End all sessions of a user but the one of the id `but`; return how many."""
     return await tx.run(
         "DELETE FROM session WHERE user_id = :user_id AND id <> :but", user_id=user_id, but=but or ""
     )
 
 
 async def prune(tx: Transaction, now: Instant, limit: int) -> int:
-    """Those that ended; the number of rows that went."""
+    """Delete up to `limit` sessions that were idle for too long; return how many."""
     return await tx.run(
         """
         DELETE FROM session WHERE token IN
@@ -130,5 +139,6 @@ async def prune(tx: Transaction, now: Instant, limit: int) -> int:
 
 
 def load(row: Row) -> Session:
+    """Return the session of one row."""
     members = {name: row[name] for name in COLUMNS}
     return Session(**members | {"stage": Stage(row["stage"]), "mode": Mode(row["mode"])})

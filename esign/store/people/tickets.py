@@ -1,4 +1,4 @@
-"""Links that can be used once: the database knows only their hashes."""
+"""One-time links; the database knows only the hash of each."""
 
 import hashlib
 
@@ -9,11 +9,12 @@ from esign.store.engine.sql import delete_some, insert
 
 
 def hashed(token: str) -> bytes:
+    """Return the SHA-256 of a token."""
     return hashlib.sha256(token.encode()).digest()
 
 
 async def find(reader: Reader, errand: Errand, token: str, now: Instant) -> str | None:
-    """What the link is about, while it lasts; looking does not use it."""
+    """Return the subject of a link that has not expired, or None; the link stays usable."""
     row = await reader.one(
         "SELECT subject FROM ticket WHERE token = :token AND errand = :errand AND expires_at > :now",
         token=hashed(token),
@@ -24,7 +25,7 @@ async def find(reader: Reader, errand: Errand, token: str, now: Instant) -> str 
 
 
 async def use(tx: Transaction, errand: Errand, token: str, now: Instant) -> str | None:
-    """What the link was about, which nobody finds after this; None where it was used, has ended or never was."""
+    """Use a link and return its subject, or None if it was used, has expired or never existed."""
     subject = await find(tx, errand, token, now)
     if subject is not None:
         await drop(tx, errand, subject)
@@ -32,7 +33,7 @@ async def use(tx: Transaction, errand: Errand, token: str, now: Instant) -> str 
 
 
 async def count(reader: Reader, errand: Errand, subject: str, now: Instant) -> int:
-    """How many links for the same last."""
+    """Return the number of links for this subject that have not expired."""
     row = await reader.one(
         "SELECT count(*) AS n FROM ticket WHERE subject = :subject AND errand = :errand AND expires_at > :now",
         subject=subject,
@@ -43,7 +44,10 @@ async def count(reader: Reader, errand: Errand, subject: str, now: Instant) -> i
 
 
 async def add(tx: Transaction, token: str, ticket: Ticket, *, beside: bool = False) -> None:
-    """In place of earlier links for the same, or `beside` them; using one uses all of them."""
+    """Add a link, which replaces earlier links for the same subject or, with `beside`, joins them.
+
+    Using one of them uses up all.
+    """
     if not beside:
         await drop(tx, ticket.errand, ticket.subject)
     await tx.run(
@@ -56,7 +60,7 @@ async def add(tx: Transaction, token: str, ticket: Ticket, *, beside: bool = Fal
 
 
 async def drop(tx: Transaction, errand: Errand, subject: str) -> None:
-    """No longer wanted."""
+    """Delete all links for this subject."""
     await tx.run(
         "DELETE FROM ticket WHERE subject = :subject AND errand = :errand",
         subject=subject,
@@ -65,7 +69,7 @@ async def drop(tx: Transaction, errand: Errand, subject: str) -> None:
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
-    """Those that ended by `before`; the number of rows that went."""
+    """Delete up to `limit` links that expired by `before`; return how many."""
     return await delete_some(
         tx, "ticket", "token", "expires_at <= :before ORDER BY expires_at", before, limit
     )

@@ -1,4 +1,4 @@
-"""Counters per organisation, mode and day, raised in the transaction of their cause."""
+"""Counters of usage by organisation, mode and day, raised in the transaction of their cause."""
 
 from dataclasses import asdict
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ class Reader(Protocol):
 
 
 async def add(tx: Transaction, meter: Meter, used: Usage) -> None:
-    """Raise the counters of that day; nothing is written for nothing."""
+    """Raise the counters of a day; write nothing if there is nothing to count."""
     if used == Usage():
         return
     await tx.run(
@@ -35,7 +35,7 @@ async def add(tx: Transaction, meter: Meter, used: Usage) -> None:
 
 
 async def find(reader: Reader, organisation_id: str, mode: Mode, first: int, last: int) -> dict[int, Usage]:
-    """The days from `first` to `last` in which anything was used."""
+    """Return the usage of the days from `first` to `last` on which anything was used, by day."""
     rows = await reader.all(
         """
         SELECT * FROM usage
@@ -50,7 +50,7 @@ async def find(reader: Reader, organisation_id: str, mode: Mode, first: int, las
 
 
 async def emails(reader: Reader, organisation_id: str, day: int) -> int:
-    """The mails of one day in both modes."""
+    """Return the number of mails of one day in both modes."""
     row = await reader.one(
         "SELECT sum(emails) AS sent FROM usage WHERE organisation_id = :organisation_id AND day = :day",
         organisation_id=organisation_id,
@@ -60,7 +60,7 @@ async def emails(reader: Reader, organisation_id: str, day: int) -> int:
 
 
 async def documents_sent(reader: Reader, organisation_id: str, first_day: int) -> int:
-    """The live documents sent since that day."""
+    """Return the number of live documents sent since that day."""
     row = await reader.one(
         """
         SELECT sum(documents_sent) AS sent FROM usage

@@ -1,7 +1,7 @@
-"""Events on their way to webhooks, and the log of every attempt.
+"""Deliveries of events to webhooks, and the log of every attempt.
 
-A delivery is claimed under a lease, as a job is; one transaction claims as many as there is room for and notes
-what came of as many, so that a commit costs little for each.
+A delivery is claimed under a lease, like a job. One transaction claims, or records the results of, as many
+deliveries as there is room for, so that each costs little.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ COLUMNS = tuple(Delivery.__slots__)
 ADDED = tuple(name for name in COLUMNS if name != "number")
 ATTEMPT = ("at", "duration_ms", "status_code", "error", "response_body")
 
-# The webhooks that wait for anything, one step along the index for each.
+# The webhooks with waiting deliveries, found with one step along the index for each.
 LANES = """
     WITH RECURSIVE lane (id) AS (
         SELECT ''
@@ -34,7 +34,7 @@ LANES = """
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What to post: the body as it was stored when the event happened."""
+    """A delivery to send; `body` was stored when the event happened."""
 
     number: int
     webhook_id: str
@@ -42,13 +42,13 @@ class Due:
     body: bytes
 
 
-# ---------- queued ----------
+# ---------- queueing and claiming ----------
 
 
 def a_delivery(
     webhook_id: str, event_id: str, event_type: str, now: Instant, *, lease: Millis = 0, **more: Any
 ) -> Delivery:
-    """A new one, due at once or after the lease of whoever makes it."""
+    """Return a new delivery, due at once or after a lease, if its maker claims it right away."""
     return Delivery(
         number=0,
         id=new_id("dlv", now),
@@ -63,7 +63,7 @@ def a_delivery(
 
 
 async def add(tx: Transaction, made: Sequence[Delivery]) -> None:
-    """Queue them; one that failed before starts its schedule anew."""
+    """Queue deliveries; one that has failed before starts its schedule again."""
     if made:
         tx.wake_workers()
         await tx.run_many(
@@ -78,7 +78,7 @@ async def add(tx: Transaction, made: Sequence[Delivery]) -> None:
 
 
 async def find_due(reader: Reader, now: Instant, most: int) -> list[tuple[int, str]]:
-    """(number, webhook id) of what is due, up to `most` for each webhook, the longest due first."""
+    """Return (number, webhook id) of due deliveries, up to `most` for each webhook, the longest due first."""
     rows = await reader.all(
         f"""
         {LANES}
@@ -96,7 +96,7 @@ async def find_due(reader: Reader, now: Instant, most: int) -> list[tuple[int, s
 
 
 async def next_due(reader: Reader, now: Instant) -> Instant | None:
-    """When anything is due that is not yet."""
+    """Return the earliest time after `now` at which a delivery becomes due, or None."""
     rows = await reader.all(
         f"""
         {LANES}
@@ -110,13 +110,17 @@ async def next_due(reader: Reader, now: Instant) -> Instant | None:
 
 
 async def is_beyond(reader: Reader, latest: Instant) -> bool:
-    """Whether a delivery is planned for later than that."""
+    """Return whether a delivery is due later than `latest`."""
     due_at = await next_due(reader, latest)
     return due_at is not None
 
 
 async def pull_in(tx: Transaction, latest: Instant, now: Instant) -> int:
-    """Make due now what is planned for later than `latest`; what is under way ends with its lease."""
+    """Make deliveries due now that are due later than `latest`; return how many.
+
+    One that is under way is still held by its worker's lease. It is meant for dates that
+    were planned while the clock was wrong.
+    """
     return await tx.run_and_wake(
         f"""
         UPDATE delivery SET due_at = :now WHERE number IN (
@@ -130,7 +134,7 @@ async def pull_in(tx: Transaction, latest: Instant, now: Instant) -> int:
 
 
 async def claim(tx: Transaction, numbers: Sequence[int], until: Instant, boot: str) -> list[Due]:
-    """Hide these until then and give what is to be posted, in the order of their making."""
+    """Hide these deliveries until `until` and return what to send, in the order in which they were made."""
     names, given = listed("number", numbers)
     await tx.run(
         f"UPDATE delivery SET due_at = :until, boot = :boot WHERE number IN {names} AND status = 'pending'",
@@ -150,7 +154,7 @@ async def claim(tx: Transaction, numbers: Sequence[int], until: Instant, boot: s
 
 
 async def still_pending(reader: Reader, numbers: Sequence[int]) -> set[int]:
-    """Those of them that were not dropped since they were claimed."""
+    """Return those of these deliveries that were not dropped since they were claimed."""
     names, given = listed("number", numbers)
     rows = await reader.all(
         f"SELECT number FROM delivery WHERE number IN {names} AND status = 'pending'", **given
@@ -159,7 +163,7 @@ async def still_pending(reader: Reader, numbers: Sequence[int]) -> set[int]:
 
 
 async def release(tx: Transaction, boot: str, now: Instant) -> int:
-    """Make due at once what a run of the program that is gone had claimed."""
+    """Make deliveries due at once that an earlier run of the program had claimed; return how many."""
     return await tx.run_and_wake(
         """
         UPDATE delivery SET due_at = :now, boot = NULL
@@ -171,7 +175,7 @@ async def release(tx: Transaction, boot: str, now: Instant) -> int:
 
 
 async def is_late(reader: Reader, before: Instant) -> bool:
-    """Whether something was due before then for a webhook that takes what it gets."""
+    """Return whether a delivery has been due since before `before` to a webhook that is not failing."""
     rows = await reader.all(
         f"""
         {LANES}
@@ -184,18 +188,18 @@ async def is_late(reader: Reader, before: Instant) -> bool:
     return bool(rows)
 
 
-# ---------- noted ----------
+# ---------- recording results ----------
 
 
 async def get_many(tx: Transaction, numbers: Sequence[int]) -> dict[int, Delivery]:
-    """Those that are still there, by number."""
+    """Return those of these deliveries that still exist, by number."""
     names, given = listed("number", numbers)
     rows = await tx.all(f"SELECT * FROM delivery WHERE number IN {names}", **given)
     return {each.number: each for each in load_readable(tx, "delivery", rows, load, "number")}
 
 
 async def save(tx: Transaction, noted: Sequence[tuple[Delivery, Attempt]]) -> None:
-    """What came of attempts: each with its delivery after it."""
+    """Save the results of attempts, each with its delivery as it is after the attempt."""
     await tx.run_many(
         """
         UPDATE delivery SET status = :status, due_at = :due_at, tries = :tries, attempt_count = :attempt_count,
@@ -215,7 +219,7 @@ async def save(tx: Transaction, noted: Sequence[tuple[Delivery, Attempt]]) -> No
 
 
 async def give_up(tx: Transaction, webhook_id: str, now: Instant, reason: str) -> int:
-    """Whatever waits for a webhook that is switched off has failed."""
+    """Mark everything that waits for a disabled webhook as failed; return how many."""
     return await tx.run_and_wake(
         """
         UPDATE delivery SET status = 'failed', finished_at = :now, last_error = :reason, boot = NULL
@@ -228,16 +232,17 @@ async def give_up(tx: Transaction, webhook_id: str, now: Instant, reason: str) -
 
 
 async def drop(tx: Transaction, webhook_id: str) -> int:
-    """What waits for a webhook that is deleted."""
+    """Delete everything that waits for a deleted webhook; return how many."""
     return await tx.run_and_wake(
         "DELETE FROM delivery WHERE webhook_id = :id AND status = 'pending'", id=webhook_id
     )
 
 
-# ---------- looked at ----------
+# ---------- lists ----------
 
 
 async def get(reader: Reader, webhook_id: str, delivery_id: str) -> Delivery | None:
+    """Return the delivery to this webhook, or None."""
     row = await reader.one(
         "SELECT * FROM delivery WHERE id = :id AND webhook_id = :webhook_id",
         id=delivery_id,
@@ -247,7 +252,7 @@ async def get(reader: Reader, webhook_id: str, delivery_id: str) -> Delivery | N
 
 
 async def attempts(reader: Reader, number: int) -> list[Attempt]:
-    """Every attempt, oldest first."""
+    """Return every attempt of a delivery, oldest first."""
     rows = await reader.all("SELECT * FROM attempt WHERE delivery = :number ORDER BY number", number=number)
     return [Attempt(**{name: row[name] for name in ATTEMPT}) for row in rows]
 
@@ -260,7 +265,10 @@ async def find_page(
     status: DeliveryStatus | None = None,
     event_type: str | None = None,
 ) -> list[Delivery]:
-    """Up to `limit` deliveries to a webhook, newest first: an index for each status, merged."""
+    """Return up to `limit` deliveries to a webhook, newest first.
+
+    Each status is read along its own index, and the results are merged.
+    """
     narrower = "AND event_type = :event_type" if event_type is not None else ""
     statuses, given = listed("status", [status] if status is not None else list(DeliveryStatus))
     arms = [
@@ -283,7 +291,7 @@ async def find_page(
 
 
 async def pending(reader: Reader, webhook_id: str) -> list[Delivery]:
-    """What waits for a webhook, the longest due first."""
+    """Return what waits for a webhook, the longest due first."""
     rows = await reader.all(
         "SELECT * FROM delivery WHERE webhook_id = :id AND status = 'pending' ORDER BY due_at, number",
         id=webhook_id,
@@ -292,4 +300,5 @@ async def pending(reader: Reader, webhook_id: str) -> list[Delivery]:
 
 
 def load(row: Row) -> Delivery:
+    """Return the delivery of one row."""
     return Delivery(**{name: row[name] for name in COLUMNS} | {"status": DeliveryStatus(row["status"])})

@@ -17,7 +17,7 @@ COLUMNS = tuple(Entry.__slots__)
 
 
 async def head(reader: Reader, document_id: str) -> tuple[int, bytes]:
-    """Number and hash of the last entry; 0 and the chain's start when there is none."""
+    """Return number and hash of the last entry; without entries, 0 and the start of the chain."""
     row = await reader.one(
         "SELECT seq, hash FROM audit WHERE document_id = :id ORDER BY seq DESC LIMIT 1", id=document_id
     )
@@ -25,13 +25,14 @@ async def head(reader: Reader, document_id: str) -> tuple[int, bytes]:
 
 
 async def append(tx: Transaction, line: Entry) -> None:
+    """Add an entry to a trail."""
     personal = dumps(dict(line.personal)) if line.personal is not None else None
     values = {name: getattr(line, name) for name in COLUMNS}
     await tx.run(insert("audit", COLUMNS), **values | {"data": dumps(dict(line.data)), "personal": personal})
 
 
 async def trail(reader: Reader, document_id: str, after: int = 0, limit: int = 2**31) -> list[Entry]:
-    """Entries of one document from the one after number `after` on, oldest first."""
+    """Return the entries of one document with numbers above `after`, oldest first."""
     rows = await reader.all(
         "SELECT * FROM audit WHERE document_id = :id AND seq > :after ORDER BY seq LIMIT :limit",
         id=document_id,
@@ -42,13 +43,14 @@ async def trail(reader: Reader, document_id: str, after: int = 0, limit: int = 2
 
 
 def load(row: Row) -> Entry:
+    """Return the entry of one row."""
     personal = json.loads(row["personal"]) if row["personal"] is not None else None
     values = {name: row[name] for name in COLUMNS}
     return Entry(**values | {"data": json.loads(row["data"]), "personal": personal})
 
 
 async def count(tx: Transaction, document_id: str, types: Sequence[str]) -> int:
-    """How many entries of these types the trail holds; unlike the published events it forgets nothing."""
+    """Return how many entries of these types the trail holds; unlike published events, entries are never pruned."""
     names, wanted = listed("type", types)
     row = await tx.one(
         f"SELECT count(*) AS entries FROM audit WHERE document_id = :id AND type IN {names}",
@@ -59,7 +61,7 @@ async def count(tx: Transaction, document_id: str, types: Sequence[str]) -> int:
 
 
 async def last(reader: Reader, document_id: str, type: str, recipient_id: str) -> Instant | None:
-    """When a fact of this type about this recipient was entered last."""
+    """Return when the latest fact of this type about this recipient was recorded, or None."""
     row = await reader.one(
         """
         SELECT at FROM audit WHERE document_id = :id AND type = :type AND recipient_id = :recipient_id
@@ -75,7 +77,7 @@ async def last(reader: Reader, document_id: str, type: str, recipient_id: str) -
 async def find_times(
     reader: Reader, document_id: str, type: str, recipient_id: str, since: Instant
 ) -> list[Instant]:
-    """When facts of this type about this recipient were entered from then on, oldest first."""
+    """Return when facts of this type about this recipient were recorded, from `since` on, oldest first."""
     rows = await reader.all(
         """
         SELECT at FROM audit WHERE document_id = :id AND type = :type AND recipient_id = :recipient_id
@@ -92,7 +94,10 @@ async def find_times(
 async def publish(
     tx: Transaction, event: dict[str, Any], organisation_id: str, document_id: str | None, now: Instant
 ) -> bytes:
-    """Keep the body as it will be sent, byte for byte, to every endpoint and at every retry."""
+    """Store the body of an event and return it.
+
+    The bytes are sent unchanged to every webhook and at every retry.
+    """
     body = dumps(event).encode()
     await tx.run(
         """
@@ -112,12 +117,13 @@ async def publish(
 
 
 async def body(reader: Reader, event_id: str) -> bytes | None:
+    """Return the body of an event, or None."""
     row = await reader.one("SELECT body FROM event WHERE id = :id", id=event_id)
     return row["body"] if row else None
 
 
 async def get_own(reader: Reader, organisation_id: str, mode: Mode, event_id: str) -> bytes:
-    """The body of an event of this organisation and mode; any other id is `not_found` (I5)."""
+    """Return the body of an event of this organisation and mode; raise `not_found` for any other id (I5)."""
     row = await reader.one(
         "SELECT body FROM event WHERE id = :id AND organisation_id = :organisation_id AND mode = :mode",
         id=event_id,
@@ -131,7 +137,7 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, event_id: st
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which events of an organisation: from `since` on, those of `before` and of the type `hidden` not included."""
+    """The events of an organisation from `since` on and before `before`, except those of the type `hidden`."""
 
     organisation_id: str
     mode: Mode
@@ -145,11 +151,11 @@ class Wanted:
 async def find_page(
     reader: Reader, wanted: Wanted, limit: int, after: Place | None = None
 ) -> list[tuple[Place, bytes]]:
-    """Place and body of up to `limit` events, newest first."""
+    """Return place and body of up to `limit` events, newest first."""
     narrower = ""
     if wanted.document_id is not None:
         narrower = "AND document_id = :document_id"
-    if wanted.type is not None:  # of one document's few events any type is picked out along the way
+    if wanted.type is not None:  # a document has few events: filter them instead of using the index of types
         narrower += " AND type = :type" if not narrower else " AND type || '' = :type"
     if wanted.hidden is not None:
         narrower += " AND type || '' <> :hidden"
@@ -176,7 +182,7 @@ async def find_page(
 async def find_received(
     reader: Reader, wanted: Wanted, webhook_id: str, limit: int, after: Place
 ) -> list[tuple[Place, str, bool]]:
-    """Place and type of the next `limit` events, oldest first, and whether the webhook has had each or awaits it."""
+    """Return place and type of the next `limit` events, oldest first, and whether the webhook has or awaits each."""
     rows = await reader.all(
         """
         SELECT event.id, event.created_at, event.type, delivery.status FROM event
@@ -200,7 +206,7 @@ async def find_received(
 
 
 async def erase_personal(tx: Transaction, document_id: str) -> None:
-    """Null what is personal in a trail; the chain still verifies."""
+    """Erase the personal data of a trail; the chain still verifies."""
     await tx.run(
         "UPDATE audit SET personal = NULL, salt = NULL WHERE document_id = :id AND personal IS NOT NULL",
         id=document_id,
@@ -208,10 +214,10 @@ async def erase_personal(tx: Transaction, document_id: str) -> None:
 
 
 async def forget(tx: Transaction, document_id: str) -> None:
-    """Published events of a document that is deleted."""
+    """Delete the published events of a document."""
     await tx.run("DELETE FROM event WHERE document_id = :id", id=document_id)
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
-    """Forget published events older than `before`; the audit trail stays."""
+    """Delete up to `limit` published events older than `before`; return how many. The audit trail stays."""
     return await delete_some(tx, "event", "id", "created_at < :before", before, limit)

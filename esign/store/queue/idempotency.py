@@ -1,4 +1,4 @@
-"""What a request with an Idempotency-Key did, stored in the transaction of its effect (contract 3.1)."""
+"""The answers to requests with an Idempotency-Key, stored in the transaction of their effect (contract 3.1)."""
 
 from dataclasses import dataclass
 
@@ -14,12 +14,12 @@ REDUCED = ("id", "status")
 
 
 class Taken(Exception):
-    """The key already has a live answer: the effect must be rolled back and that answer looked at."""
+    """The key already has a live answer. The caller must roll back the effect and use that answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """`body` is ciphertext; `fingerprint` a mac of that of method, path and canonical body."""
+    """`body` is ciphertext; `fingerprint` is a mac over method, path and canonical body."""
 
     fingerprint: bytes
     status: int
@@ -28,11 +28,12 @@ class Stored:
 
 
 def bound(key_id: str, key: str) -> bytes:
-    """What the ciphertext of an answer is tied to."""
+    """Return the associated data that the ciphertext of an answer is bound to."""
     return f"{key_id}\n{key}".encode()
 
 
 async def find(reader: Reader, key_id: str, key: str) -> Stored | None:
+    """Return the stored answer, or None."""
     row = await reader.one(
         "SELECT fingerprint, status, body, created_at FROM idempotency WHERE key_id = :key_id AND key = :key",
         key_id=key_id,
@@ -52,9 +53,10 @@ async def add(
     expired_before: Instant,
     about: str | None = None,
 ) -> None:
-    """Raises Taken unless the key is free or its answer is older than `expired_before`.
+    """Store an answer.
 
-    `about` is the id of the document that the answer speaks about.
+    Raises Taken unless the key is free or its answer is older than `expired_before`. `about` is the id of the
+    document that the answer is about.
     """
     added = await tx.run(
         """
@@ -78,7 +80,7 @@ async def add(
 
 
 async def reduce(tx: Transaction, about: str, status: str, vault: Vault) -> None:
-    """Leave of the answers about a deleted document their id and status; `status` where one has none."""
+    """Reduce the answers about a deleted document to its id and status; `status` is used where an answer has none."""
     for row in await tx.all("SELECT key_id, key, body FROM idempotency WHERE about = :about", about=about):
         place = bound(row["key_id"], row["key"])
         answer = orjson.loads(vault.decrypt(PURPOSE, row["body"], place))
@@ -92,5 +94,5 @@ async def reduce(tx: Transaction, about: str, status: str, vault: Vault) -> None
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
-    """Delete up to `limit` stored answers from before; return how many went."""
+    """Delete up to `limit` answers older than `before`; return how many."""
     return await delete_some(tx, "idempotency", "key_id, key", "created_at < :before", before, limit)

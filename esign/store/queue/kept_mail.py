@@ -1,4 +1,4 @@
-"""Mails kept instead of sent, and those of test mode, which are kept beside being sent."""
+"""Mails that were kept instead of sent, and those of test mode, which are kept as well as sent."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ from esign.store.engine.sql import delete_some, insert
 
 @dataclass(frozen=True, slots=True)
 class KeptMail:
-    """`content` is the whole message as ciphertext: it holds a signing link.
+    """`content` is the whole message as ciphertext, because it contains a signing link.
 
-    Only of test mode is it known whose mail it is; `words` is then the ciphertext of what `MailWords` shows.
+    Only mails of test mode have an organisation; their `words` is the ciphertext of what `MailWords` shows.
     """
 
     id: str
@@ -39,7 +39,7 @@ class MailWords:
 
 
 async def keep(tx: Transaction, mail: KeptMail) -> str:
-    """The id under which it is kept: that of the first time, for a mail that comes again after a crash."""
+    """Keep a mail and return its id; a mail that comes again after a crash keeps the id it got first."""
     columns = KeptMail.__slots__
     await tx.run(
         insert("kept_mail", columns) + " ON CONFLICT DO NOTHING",
@@ -50,7 +50,7 @@ async def keep(tx: Transaction, mail: KeptMail) -> str:
 
 
 async def forget(tx: Transaction, prefix: str) -> None:
-    """Kept mails whose Message-ID begins like this, without its bracket."""
+    """Delete kept mails whose Message-ID begins with `prefix`, without its bracket."""
     await tx.run(
         "DELETE FROM kept_mail WHERE message_id >= :least AND message_id < :most",
         least=f"<{prefix}",
@@ -59,7 +59,7 @@ async def forget(tx: Transaction, prefix: str) -> None:
 
 
 async def forget_document(tx: Transaction, organisation_id: str, document_id: str) -> None:
-    """Every mail of test mode about a document."""
+    """Delete every mail of test mode about a document."""
     await tx.run(
         "DELETE FROM kept_mail WHERE organisation_id = :organisation_id AND document_id = :document_id",
         organisation_id=organisation_id,
@@ -68,13 +68,16 @@ async def forget_document(tx: Transaction, organisation_id: str, document_id: st
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
-    """Remove mails of test mode that are about no document; the others go with theirs."""
+    """Delete up to `limit` mails of test mode about no document, older than `before`; return how many.
+
+    The other mails are deleted with their documents.
+    """
     loose = "organisation_id IS NOT NULL AND document_id IS NULL AND created_at < :before"
     return await delete_some(tx, "kept_mail", "id", loose, before, limit)
 
 
 async def newest(reader: Reader, limit: int) -> list[KeptMail]:
-    """Newest last."""
+    """Return the newest `limit` mails, the newest last."""
     rows = await reader.all(
         "SELECT * FROM kept_mail ORDER BY created_at DESC, id DESC LIMIT :limit", limit=limit
     )
@@ -89,7 +92,7 @@ async def find_tests(
     document_id: str | None = None,
     recipient_id: str | None = None,
 ) -> list[MailWords]:
-    """Up to `limit` mails of test mode, newest first; about one document or to one recipient where they are given."""
+    """Return up to `limit` mails of test mode, newest first, optionally of one document or to one recipient."""
     wanted = {"document_id": document_id, "recipient_id": recipient_id}
     given = {name: value for name, value in wanted.items() if value is not None}
     rows = await reader.all(
@@ -108,9 +111,11 @@ async def find_tests(
 
 
 async def get(reader: Reader, mail_id: str) -> KeptMail | None:
+    """Return the mail, or None."""
     row = await reader.one("SELECT * FROM kept_mail WHERE id = :id", id=mail_id)
     return load(row) if row else None
 
 
 def load(row: Row) -> KeptMail:
+    """Return the mail of one row."""
     return KeptMail(**{name: row[name] for name in KeptMail.__slots__})

@@ -1,7 +1,7 @@
-"""Whether the mail server takes mails now: a breaker that all mails share, and one for those of each organisation.
+"""Two circuit breakers for mail: one for all mails, and one for those of each organisation.
 
-Both outlive a restart. The first is for a server that takes nothing from us, the second for one that puts off what it
-is given: that may lie in whom one organisation writes to.
+Both survive a restart. The first opens when the mail server accepts nothing. The second opens when it defers
+the mails of one organisation, which may be due to their recipients.
 """
 
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from esign.store.engine.database import Reader, Row, Transaction
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """No mail leaves since `stopped_at`; `cause` is login, refused or deferred; one mail is tried at `probe_at`.
+    """An open breaker: no mail is sent since `stopped_at`, and one mail is tried at `probe_at`.
 
-    `deferred` is said of the mails of one organisation.
+    `cause` is `login`, `refused` or, for the mails of one organisation, `deferred`.
     """
 
     stopped_at: Instant
@@ -24,7 +24,7 @@ class Stop:
 
 
 async def find_stop(reader: Reader, organisation_id: str | None = None) -> Stop | None:
-    """Return how the breaker stands open, that of all or else that of the organisation; None while mails leave."""
+    """Return the open breaker for all mails, or else that of the organisation; None if both are closed."""
     row = await reader.one(
         "SELECT stopped_at, cause, reason, probe_at FROM relay WHERE id = 1 AND stopped_at IS NOT NULL"
     )
@@ -40,7 +40,7 @@ async def find_stop(reader: Reader, organisation_id: str | None = None) -> Stop 
 
 
 async def find_silence(reader: Reader) -> Stop | None:
-    """Return the newest breaker of an organisation since which no mail of anybody left; None while one does."""
+    """Return the organisation's breaker that opened last, if no mail at all was sent since; else None."""
     row = await reader.one(
         """
         SELECT stopped_at, 'deferred' AS cause, reason, probe_at FROM deferral
@@ -53,11 +53,12 @@ async def find_silence(reader: Reader) -> Stop | None:
 
 
 def load(row: Row) -> Stop:
+    """Return the breaker of one row."""
     return Stop(**{name: row[name] for name in Stop.__slots__})
 
 
 async def stop(tx: Transaction, cause: str, reason: str, now: Instant, probe_at: Instant) -> bool:
-    """Open the breaker, or keep it open until the next probe; True where it was closed."""
+    """Open the breaker for all mails, or keep it open until the next probe; return True if it was closed."""
     before = await find_stop(tx)
     await tx.run(
         """
@@ -84,10 +85,10 @@ async def count_deferral(
     now: Instant,
     probe_at: Instant,
 ) -> bool:
-    """Count a mail of an organisation that was put off, at its first attempt or a later one, which does not count.
+    """Count a deferred mail of an organisation; only its first attempt counts.
 
-    Open the breaker of the organisation at `most` in a row, or keep it open until the next probe. True where it was
-    closed before.
+    Opens the breaker of the organisation at `most` in a row, or keeps it open until the next probe. Returns
+    True if it was closed.
     """
     row = await tx.one(
         """
@@ -115,7 +116,7 @@ async def count_deferral(
 
 
 async def clear_deferral(tx: Transaction, organisation_id: str) -> Instant | None:
-    """Close the breaker of an organisation; since when it stood open, where it did."""
+    """Close the breaker of an organisation; return since when it was open, or None."""
     row = await tx.one(
         "DELETE FROM deferral WHERE organisation_id = :organisation_id RETURNING stopped_at",
         organisation_id=organisation_id,
@@ -124,14 +125,14 @@ async def clear_deferral(tx: Transaction, organisation_id: str) -> Instant | Non
 
 
 async def clear(tx: Transaction) -> Stop | None:
-    """Close the breaker; how it stood, where it was open."""
+    """Close the breaker for all mails; return it if it was open."""
     before = await find_stop(tx)
     await tx.run_and_wake("DELETE FROM relay WHERE id = 1")
     return before
 
 
 async def take_probe(tx: Transaction, now: Instant, next_at: Instant) -> bool:
-    """Take the probe that is due; False where it is not, or somebody else has it."""
+    """Claim the probe that is due; return False if none is, or another worker claimed it."""
     count = await tx.run(
         """
         UPDATE relay SET probe_at = :next_at WHERE id = 1 AND stopped_at IS NOT NULL AND probe_at <= :now
@@ -143,7 +144,7 @@ async def take_probe(tx: Transaction, now: Instant, next_at: Instant) -> bool:
 
 
 async def hasten_probe(tx: Transaction, now: Instant, organisation_id: str | None = None) -> None:
-    """Make the next probe due now: that of all mails, and that of the organisation or, without one, of each."""
+    """Make the next probes due now: that of all mails, and that of one organisation or of each."""
     await tx.run_and_wake(
         "UPDATE relay SET probe_at = :now WHERE id = 1 AND stopped_at IS NOT NULL AND probe_at > :now",
         now=now,

@@ -1,4 +1,4 @@
-"""The only queue: rows of work that were committed with their cause, claimed under a lease."""
+"""The only queue: jobs that were committed together with their cause and are claimed under a lease."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,15 +12,16 @@ from esign.core.urgency import Urgency
 from esign.store.engine.database import Reader, Transaction
 from esign.store.engine.sql import delete_some, listed
 
-NO_TIME_STAMPS = "no authority gave a time stamp"  # the cause of failed seals, however each authority failed
-NOBODY = "none"  # whose mail it is that belongs to no organisation
+# The one cause of all seals that got no time stamp: `probe` and `hasten_alike` find jobs by equal causes.
+NO_TIME_STAMPS = "no authority gave a time stamp"
+NOBODY = "none"  # stands for the organisation of mails that belong to none
 SHARE = 8  # one of so many claims takes the oldest job, however urgent others are
-KEPT: Millis = 30 * DAY  # how long what is done can still be looked at
+KEPT: Millis = 30 * DAY  # how long finished jobs are kept
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`key` is the natural key that keeps it from being queued twice."""
+    """A queued job; `key` is its natural key, which keeps it from being queued twice."""
 
     id: int
     kind: str
@@ -42,9 +43,9 @@ async def add(
     owner: tuple[str, Mode] | None = None,
     urgency: Urgency = Urgency.NEWS,
 ) -> int:
-    """Queue it, due at once; nothing happens, and 0 comes back, when a job of this key was queued before.
+    """Queue a job, due at once; do nothing and return 0 if a job of this key was queued before.
 
-    `owner` is whose mail it is: the organisation and the mode.
+    `owner` is the organisation and the mode that a mail belongs to.
     """
     return await tx.run_and_wake(
         """
@@ -65,7 +66,7 @@ async def add(
 
 
 async def find_due(reader: Reader, kind: str, now: Instant, limit: int) -> list[int]:
-    """The ids of due jobs, oldest first."""
+    """Return the ids of up to `limit` due jobs, oldest first."""
     rows = await reader.all(
         """
         SELECT id FROM outbox WHERE state = 'pending' AND kind = :kind AND due_at <= :now
@@ -92,9 +93,9 @@ MAIL_LANES = """
 
 @dataclass(slots=True)
 class Lane:
-    """The mails of one organisation: how many are under way, how many more may be, and what is next of it.
+    """The mails of one organisation: how many are under way, how many more may be, and its next mail.
 
-    `chance` decides between organisations that stand level.
+    `chance` decides between organisations of equal rank.
     """
 
     under_way: int
@@ -106,13 +107,17 @@ class Lane:
 
     @property
     def standing(self) -> tuple[bool, int, int, int]:
-        """What is least goes first: one mail that somebody waits for, then who has the fewest under way."""
+        """Return the rank of the organisation; the least goes first.
+
+        First comes a single mail that a person waits for, then the organisation with the fewest mails under
+        way.
+        """
         urgency = self.first[1] if self.first else Urgency.NEWS
         is_express = urgency == Urgency.AWAITED and not self.awaited
         return (not is_express, self.under_way, urgency, self.chance)
 
     def take(self) -> int:
-        """Return the mail that is next of it."""
+        """Return the next mail and count it as under way."""
         assert self.first is not None
         job_id, urgency = self.first
         self.under_way, self.room = self.under_way + 1, self.room - 1
@@ -122,11 +127,12 @@ class Lane:
 
 
 async def find_due_mails(reader: Reader, now: Instant, limit: int, turn: int, most: int) -> list[int]:
-    """Return the ids of due mails, in turns between organisations, of each the most urgent first.
+    """Return the ids of due mails, in turns between organisations, the most urgent of each first.
 
-    Those with the fewest under way come first and nobody has more than `most`, so that neither many mails of one
-    organisation nor addresses at which the mail server hangs hold up another. Where it puts off all of one's mails, one
-    is tried when it is time to ask. `turn` is any number that differs from call to call.
+    Organisations with the fewest mails under way come first, and none has more than `most`. So neither many
+    mails of one organisation, nor addresses at which the mail server hangs, hold up another. If the mail server
+    defers all mails of an organisation, one is tried when its probe is due. `turn` is any number that differs
+    from call to call.
     """
     lanes = await _find_lanes(reader, now, limit, turn, most)
     if lanes:
@@ -141,9 +147,9 @@ async def find_due_mails(reader: Reader, now: Instant, limit: int, turn: int, mo
 
 
 async def _find_lanes(reader: Reader, now: Instant, limit: int, turn: int, most: int) -> dict[str, Lane]:
-    """The organisations with due mails whose turn it is, by id, at most `limit`."""
+    """Return the organisations with due mails whose turn it is, by id, at most `limit`."""
     rows = await reader.all(
-        # `boot > ''` leads along the few that are under way, not along all that wait.
+        # `boot > ''` selects the index of the few that are under way instead of all that wait.
         "SELECT organisation_id, kind, urgency FROM outbox WHERE state = 'pending' AND boot IS NOT NULL AND boot > ''"
     )
     busy = [(row["organisation_id"], row["urgency"]) for row in rows if row["kind"] == "mail"]
@@ -179,7 +185,7 @@ async def _find_lanes(reader: Reader, now: Instant, limit: int, turn: int, most:
 async def _find_ends(
     reader: Reader, lanes: Sequence[str], now: Instant, limit: int, order: str
 ) -> dict[str, list[tuple[Instant, int, int]]]:
-    """(due, id, urgency) of the `limit` oldest, or newest, due mails of each urgency of each of these organisations."""
+    """Return (due, id, urgency) of the `limit` oldest or newest due mails of each organisation and urgency."""
     names, given = listed("lane", lanes)
     rows = await reader.all(
         f"""
@@ -206,10 +212,10 @@ async def _find_ends(
 def _take_turns(
     oldest: Sequence[tuple[Instant, int, int]], newest: Sequence[tuple[Instant, int, int]], turn: int
 ) -> Iterator[tuple[int, int]]:
-    """Give (id, urgency), the most urgent first, but one of each eight is the oldest of all, so that none starves.
+    """Yield (id, urgency), the most urgent first; one of each eight is the oldest of all, so that none starves.
 
-    Among equals the oldest and the newest take turns: what is queued now is not behind thousands that waited for the
-    mail server to come back, and those go on too.
+    Among equals, the oldest and the newest take turns. A mail that is queued now does not wait behind thousands
+    that waited for the mail server to come back, and those go on too.
     """
     urgency = {job_id: level for _, job_id, level in (*oldest, *newest)}
     by_age = [job_id for _, job_id, _ in sorted(oldest)]
@@ -244,13 +250,13 @@ SEAL_LANES = """
 async def find_due_seals(reader: Reader, now: Instant, limit: int, most: int | None = None) -> list[int]:
     """Return the ids of due seals, in turns between organisations.
 
-    Those with the fewest seals under way come first, and nobody has more than `most`, so that many of one organisation
-    hold up no other, however long each takes.
+    Organisations with the fewest seals under way come first, and none has more than `most`, so that many seals
+    of one organisation hold up no other, however long each takes.
     """
     under_way = Counter(
         row["organisation_id"]
         for row in await reader.all(
-            # `boot > ''` leads along the few that are under way, not along all that wait.
+            # `boot > ''` selects the index of the few that are under way instead of all that wait.
             "SELECT organisation_id, kind FROM outbox WHERE state = 'pending' AND boot IS NOT NULL AND boot > ''"
         )
         if row["kind"] == "seal"
@@ -277,7 +283,7 @@ async def find_due_seals(reader: Reader, now: Instant, limit: int, most: int | N
 
 
 async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot: str) -> Job | None:
-    """Hide a due job for `lease`; after a crash it is simply due again. None when it is not due any more."""
+    """Hide a due job for `lease`; after a crash it becomes due again. Return None if it is no longer due."""
     row = await tx.one(
         """
         UPDATE outbox SET due_at = :until, attempts = attempts + 1, boot = :boot
@@ -293,7 +299,7 @@ async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot:
     if row is None:
         return None
     words = {name: row[name] for name in Job.__slots__}
-    try:  # text comes as bytes: damaged text would take back the claims of all the others
+    try:  # text is read as bytes: an error of decoding would roll back the claims of all other jobs
         texts = {
             name: bytes(words[name]).decode() if words[name] is not None else None
             for name in ("key", "document_id", "organisation_id")
@@ -306,7 +312,7 @@ async def claim(tx: Transaction, job_id: int, now: Instant, lease: Millis, boot:
 
 
 async def set_aside(tx: Transaction, job_id: int, now: Instant) -> None:
-    """Give up a job whose row cannot be read; nothing of it is wiped."""
+    """Mark a job whose row cannot be read as failed; its content is kept."""
     await tx.run(
         "UPDATE outbox SET state = 'failed', finished_at = :now, last_error = :error, boot = NULL WHERE id = :id",
         id=job_id,
@@ -324,7 +330,10 @@ async def finish(
     words: bytes | None = None,
     reply: str | None = None,
 ) -> None:
-    """Done, or given up with a reason; what it carried is wiped, of a mail a copy stays and what the server said."""
+    """Finish a job as done or, with an `error`, as given up, and wipe its body.
+
+    Of a mail, a copy (`words`) and the answer of the mail server (`reply`) are kept.
+    """
     await tx.run(
         """
         UPDATE outbox SET state = :state, finished_at = :now, last_error = :error, boot = NULL, body = NULL,
@@ -343,7 +352,7 @@ async def finish(
 async def postpone(
     tx: Transaction, job: Job, due_at: Instant, error: str, words: bytes | None = None
 ) -> None:
-    """Due again later; of a mail a copy of what could not be sent stays."""
+    """Make a job due again at `due_at` after a failed attempt; of a mail, keep a copy of what was not sent."""
     await tx.run(
         """
         UPDATE outbox SET due_at = :due_at, boot = NULL, last_error = :error, words = COALESCE(:words, words)
@@ -357,7 +366,10 @@ async def postpone(
 
 
 async def give_back(tx: Transaction, job: Job, now: Instant, error: str, words: bytes | None = None) -> None:
-    """Due again now, behind what waits already: the attempt failed for no fault of this job and does not count."""
+    """Make a job due again now, behind those that wait; the attempt does not count.
+
+    It is meant for failures that the job did not cause.
+    """
     await tx.run(
         """
         UPDATE outbox SET due_at = :now, boot = NULL, attempts = attempts - 1, last_error = :error,
@@ -372,7 +384,9 @@ async def give_back(tx: Transaction, job: Job, now: Instant, error: str, words: 
 
 
 async def release(tx: Transaction, boot: str, now: Instant) -> int:
-    """Make due at once what a process that is gone had claimed; the failed attempt does not count."""
+    """Make jobs due at once that an earlier run of the program had claimed, without counting the attempt;
+    return how many.
+    """
     return await tx.run_and_wake(
         """
         UPDATE outbox SET due_at = :now, boot = NULL, attempts = attempts - 1
@@ -384,7 +398,7 @@ async def release(tx: Transaction, boot: str, now: Instant) -> int:
 
 
 async def hasten(tx: Transaction, kind: str, now: Instant) -> int:
-    """Make every waiting job of a kind due now."""
+    """Make every waiting job of a kind due now; return how many."""
     return await tx.run_and_wake(
         """
         UPDATE outbox SET due_at = :now
@@ -396,7 +410,7 @@ async def hasten(tx: Transaction, kind: str, now: Instant) -> int:
 
 
 async def hasten_mails(tx: Transaction, organisation_id: str, now: Instant) -> int:
-    """Make every waiting mail of an organisation due now."""
+    """Make every waiting mail of an organisation due now; return how many."""
     return await tx.run_and_wake(
         """
         UPDATE outbox SET due_at = :now
@@ -409,7 +423,7 @@ async def hasten_mails(tx: Transaction, organisation_id: str, now: Instant) -> i
 
 
 async def is_beyond(reader: Reader, latest: Instant) -> bool:
-    """Whether a job is planned for later than that."""
+    """Return whether a job is due later than `latest`."""
     rows = await reader.all(
         """
         SELECT 1 FROM outbox WHERE state = 'pending' AND kind = 'mail' AND due_at > :latest
@@ -421,7 +435,7 @@ async def is_beyond(reader: Reader, latest: Instant) -> bool:
 
 
 async def pull_in(tx: Transaction, latest: Instant, now: Instant) -> int:
-    """Make due now what is planned for later than `latest`."""
+    """Make jobs due now that are due later than `latest`; return how many."""
     return await tx.run_and_wake(
         "UPDATE outbox SET due_at = :now WHERE state = 'pending' AND kind IN ('mail', 'seal') AND due_at > :latest",
         now=now,
@@ -430,7 +444,10 @@ async def pull_in(tx: Transaction, latest: Instant, now: Instant) -> int:
 
 
 async def hasten_alike(tx: Transaction, job: Job, now: Instant) -> int:
-    """Make due now what failed for the same reason as this job did before: what held them up is gone."""
+    """Make jobs due now that failed for the same reason as this one did before; return how many.
+
+    The caller has just seen this job succeed, so their cause is gone too.
+    """
     return await tx.run_and_wake(
         """
         UPDATE outbox SET due_at = :now
@@ -444,17 +461,17 @@ async def hasten_alike(tx: Transaction, job: Job, now: Instant) -> int:
 
 
 async def forget(tx: Transaction, document_id: str) -> None:
-    """Everything queued or done for a document that is deleted; what is being worked ends without a trace."""
+    """Delete all jobs of a deleted document; a job that a worker holds leaves no trace when it ends."""
     await tx.run("DELETE FROM outbox WHERE document_id = :id", id=document_id)
 
 
 async def is_there(reader: Reader, job: Job) -> bool:
-    """Whether the job has not been dropped while it was worked."""
+    """Return whether the job still exists, and was not deleted while a worker held it."""
     return await reader.one("SELECT 1 FROM outbox WHERE id = :id", id=job.id) is not None
 
 
 async def has_new_mail(reader: Reader, organisation_id: str, document_id: str) -> bool:
-    """Whether a mail about this own document of test mode has not been tried yet."""
+    """Return whether the organisation's document of test mode has a mail that was not tried yet."""
     rows = await reader.all(
         """
         SELECT 1 FROM outbox o JOIN document d ON d.id = o.document_id
@@ -468,7 +485,7 @@ async def has_new_mail(reader: Reader, organisation_id: str, document_id: str) -
 
 
 async def probe(tx: Transaction, kind: str, now: Instant) -> int:
-    """Make due now one of the jobs that failed for the same reason, for each reason that several share or could."""
+    """Make one job due now for each reason of failure that several share or could share; return how many."""
     return await tx.run_and_wake(
         """
         UPDATE outbox SET due_at = :now WHERE due_at > :now AND id IN (
@@ -482,7 +499,7 @@ async def probe(tx: Transaction, kind: str, now: Instant) -> int:
 
 
 async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
-    """A document that waits for its seal has a job for it, due now unless it is being worked."""
+    """Make sure that the document has a job for its seal, due now unless a worker holds it."""
     await add(tx, "seal", f"seal:{document_id}", now, document_id=document_id)
     await tx.run_and_wake(
         """
@@ -503,7 +520,7 @@ async def requeue_seal(tx: Transaction, document_id: str, now: Instant) -> None:
 
 
 async def seal_due(reader: Reader, document_id: str) -> Instant | None:
-    """When the seal of a document is tried next; None where none is awaited."""
+    """Return when the seal of a document is tried next, or None if none is queued."""
     row = await reader.one(
         "SELECT due_at FROM outbox WHERE key = :key AND state = 'pending'", key=f"seal:{document_id}"
     )
@@ -511,7 +528,7 @@ async def seal_due(reader: Reader, document_id: str) -> Instant | None:
 
 
 async def waits_for(reader: Reader, kind: str, cause: str) -> bool:
-    """Whether a job of that kind failed for that cause and has not been done since."""
+    """Return whether a job of this kind failed for this cause and is still waiting."""
     rows = await reader.all(
         "SELECT 1 FROM outbox WHERE state = 'pending' AND kind = :kind AND last_error = :cause LIMIT 1",
         kind=kind,
@@ -521,6 +538,7 @@ async def waits_for(reader: Reader, kind: str, cause: str) -> bool:
 
 
 async def next_due(reader: Reader, kind: str) -> Instant | None:
+    """Return the earliest due date of a job of this kind, or None."""
     rows = await reader.all(
         "SELECT due_at FROM outbox WHERE state = 'pending' AND kind = :kind ORDER BY due_at LIMIT 1",
         kind=kind,
@@ -529,7 +547,7 @@ async def next_due(reader: Reader, kind: str) -> Instant | None:
 
 
 async def stands_still(reader: Reader, kind: str, before: Instant, lease: Millis) -> bool:
-    """Whether a job has been due, or under way, since `before`, and none was done since then."""
+    """Return whether a job was due or under way before `before`, and none was done since."""
     rows = await reader.all(
         """
         SELECT 1 WHERE (
@@ -547,7 +565,7 @@ async def stands_still(reader: Reader, kind: str, before: Instant, lease: Millis
 
 
 async def is_stuck(reader: Reader, kind: str, attempts: int) -> bool:
-    """Whether a job failed that often, and none that is newer has been done since."""
+    """Return whether a job failed `attempts` times, and no job was done since it was queued."""
     rows = await reader.all(
         """
         SELECT 1 FROM outbox WHERE state = 'pending' AND kind = :kind AND attempts >= :attempts
@@ -562,12 +580,12 @@ async def is_stuck(reader: Reader, kind: str, attempts: int) -> bool:
 
 
 async def prune(tx: Transaction, before: Instant, limit: int) -> int:
-    """Delete up to `limit` jobs that ended before; return how many went."""
+    """Delete up to `limit` jobs that were finished before `before`; return how many."""
     return await delete_some(tx, "outbox", "id", "finished_at < :before", before, limit)
 
 
 async def pending(reader: Reader, kind: str) -> list[tuple[str, str | None]]:
-    """(key, last error) of every job of a kind that is not finished."""
+    """Return (key, last error) of every unfinished job of a kind."""
     rows = await reader.all(
         "SELECT key, last_error FROM outbox WHERE state = 'pending' AND kind = :kind", kind=kind
     )

@@ -1,4 +1,4 @@
-"""The mails of an organisation, those that left and those that wait: what `outbox` holds, as people look at it."""
+"""The mails of an organisation, sent and waiting: the rows of `outbox` as pages show them."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from esign.store.engine.paging import Place
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """One mail; `body` is what it is written from until it left, `words` the copy of what was last tried to send."""
+    """A mail; `body` is what it is written from, until it is sent. `words` is a copy of the latest one tried."""
 
     id: int
     key: str
@@ -30,6 +30,7 @@ class Posted:
 
     @property
     def place(self) -> Place:
+        """Return the place after this mail in a list."""
         return Place(self.created_at, str(self.id))
 
 
@@ -44,7 +45,7 @@ async def find_page(
     after: Place | None = None,
     undelivered: bool = False,
 ) -> list[Posted]:
-    """Up to `limit` mails, newest first; `undelivered`: only those that wait or were given up."""
+    """Return up to `limit` mails, newest first; with `undelivered` only those that wait or were given up."""
     rows = await reader.all(
         f"""
         SELECT {COLUMNS} FROM outbox
@@ -62,7 +63,7 @@ async def find_page(
 
 
 async def get_own(reader: Reader, organisation_id: str, mode: Mode, mail_id: int) -> Posted:
-    """The mail of this organisation and mode; any other id is `not_found`."""
+    """Return the mail of this organisation and mode; raise `not_found` for any other id."""
     row = await reader.one(
         f"""
         SELECT {COLUMNS} FROM outbox
@@ -78,7 +79,10 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, mail_id: int
 
 
 async def find_invitation(reader: Reader, member_id: str) -> Posted | None:
-    """The newest invitation of a member; its key holds their id and the time."""
+    """Return the newest invitation of a member, or None.
+
+    It is found by its key, which holds the member's id and the time.
+    """
     row = await reader.one(
         f"""
         SELECT {COLUMNS} FROM outbox WHERE key >= :least AND key < :most ORDER BY key DESC LIMIT 1
@@ -90,4 +94,5 @@ async def find_invitation(reader: Reader, member_id: str) -> Posted | None:
 
 
 def load(row: Row) -> Posted:
+    """Return the mail of one row."""
     return Posted(**{name: row[name] for name in Posted.__slots__})

@@ -1,4 +1,4 @@
-"""Webhook subscriptions; the secret only as ciphertext."""
+"""Webhook subscriptions; secrets are stored as ciphertext."""
 
 import json
 from collections.abc import Sequence
@@ -17,12 +17,13 @@ COLUMNS = tuple(Webhook.__slots__)
 
 
 async def get(reader: Reader, webhook_id: str) -> Webhook | None:
+    """Return the webhook, or None."""
     row = await reader.one("SELECT * FROM webhook WHERE id = :id", id=webhook_id)
     return load(row) if row else None
 
 
 async def get_own(reader: Reader, organisation_id: str, mode: Mode, webhook_id: str) -> Webhook:
-    """The webhook of this organisation and mode; any other id is `not_found` (I5)."""
+    """Return the webhook of this organisation and mode; raise `not_found` for any other id (I5)."""
     webhook = await get(reader, webhook_id)
     if webhook is None or (webhook.organisation_id, webhook.mode) != (organisation_id, mode):
         raise Problem("not_found")
@@ -30,7 +31,7 @@ async def get_own(reader: Reader, organisation_id: str, mode: Mode, webhook_id: 
 
 
 async def get_many(reader: Reader, ids: Sequence[str]) -> dict[str, Webhook]:
-    """Those that are still there, by id."""
+    """Return those of these webhooks that exist, by id."""
     names, given = listed("id", ids)
     rows = await reader.all(f"SELECT * FROM webhook WHERE id IN {names}", **given)
     return {each.id: each for each in load_readable(reader, "webhook", rows, load)}
@@ -39,7 +40,7 @@ async def get_many(reader: Reader, ids: Sequence[str]) -> dict[str, Webhook]:
 async def find_page(
     reader: Reader, organisation_id: str, mode: Mode, limit: int, after: Place | None = None
 ) -> list[Webhook]:
-    """Up to `limit` webhooks, newest first."""
+    """Return up to `limit` webhooks, newest first."""
     rows = await reader.all(
         """
         SELECT * FROM webhook
@@ -56,14 +57,14 @@ async def find_page(
 
 
 async def find_owners(reader: Reader, ids: Sequence[str]) -> dict[str, str]:
-    """Return the organisations of webhooks, by the id of each that is there."""
+    """Return the organisation of each webhook that exists, by the webhook's id."""
     names, given = listed("id", ids)
     rows = await reader.all(f"SELECT id, organisation_id FROM webhook WHERE id IN {names}", **given)
     return {row["id"]: row["organisation_id"] for row in rows}
 
 
 async def find_failing(reader: Reader, since: Instant) -> list[Webhook]:
-    """Those that have taken nothing since then or longer."""
+    """Return the enabled webhooks that have failed since `since` or longer."""
     rows = await reader.all(
         "SELECT * FROM webhook WHERE enabled = 1 AND failing_since <= :since ORDER BY failing_since",
         since=since,
@@ -72,6 +73,7 @@ async def find_failing(reader: Reader, since: Instant) -> list[Webhook]:
 
 
 async def find(reader: Reader, organisation_id: str, mode: Mode) -> list[Webhook]:
+    """Return all webhooks of an organisation and mode, oldest first."""
     rows = await reader.all(
         "SELECT * FROM webhook WHERE organisation_id = :organisation_id AND mode = :mode ORDER BY created_at, id",
         organisation_id=organisation_id,
@@ -81,10 +83,12 @@ async def find(reader: Reader, organisation_id: str, mode: Mode) -> list[Webhook
 
 
 async def add(tx: Transaction, webhook: Webhook) -> None:
+    """Add a webhook."""
     await tx.run(insert("webhook", COLUMNS), **row_of(webhook))
 
 
 async def save(tx: Transaction, changed: Sequence[Webhook]) -> None:
+    """Save webhooks that changed."""
     await tx.run_many(
         f"UPDATE webhook SET {', '.join(f'{name} = :{name}' for name in COLUMNS if name != 'id')} WHERE id = :id",
         [row_of(webhook) for webhook in changed],
@@ -92,7 +96,7 @@ async def save(tx: Transaction, changed: Sequence[Webhook]) -> None:
 
 
 async def delete(tx: Transaction, organisation_id: str, mode: Mode, webhook_id: str) -> bool:
-    """Whether it was there; what waits for it is `deliveries.drop`'s."""
+    """Delete a webhook and return whether it existed; `deliveries.drop` deletes what waits for it."""
     return bool(
         await tx.run(
             "DELETE FROM webhook WHERE id = :id AND organisation_id = :organisation_id AND mode = :mode",
@@ -104,6 +108,7 @@ async def delete(tx: Transaction, organisation_id: str, mode: Mode, webhook_id: 
 
 
 def row_of(webhook: Webhook) -> dict[str, Any]:
+    """Return the columns of a webhook."""
     return {name: getattr(webhook, name) for name in COLUMNS} | {
         "mode": webhook.mode.value,
         "events": dumps(list(webhook.events)),
@@ -112,6 +117,7 @@ def row_of(webhook: Webhook) -> dict[str, Any]:
 
 
 def load(row: Row) -> Webhook:
+    """Return the webhook of one row."""
     values = {name: row[name] for name in COLUMNS}
     return Webhook(
         **values

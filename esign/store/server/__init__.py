@@ -1,1 +1,1 @@
-"""What is known of the installation as a whole."""
+"""What is stored about the installation as a whole."""

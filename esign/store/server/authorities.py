@@ -1,4 +1,4 @@
-"""How the time-stamp authorities of the settings answered last."""
+"""How each time-stamp authority last answered."""
 
 from collections.abc import Sequence
 
@@ -7,13 +7,13 @@ from esign.store.engine.database import Reader, Transaction
 
 
 async def known(reader: Reader) -> list[Authority]:
-    """Those ever asked, also such as are not in the settings any more."""
+    """Return every authority that was ever asked, including those no longer in the settings."""
     rows = await reader.all("SELECT url, asked_at, error, name FROM time_authority")
     return [Authority(row["url"], row["asked_at"], row["error"], row["name"]) for row in rows]
 
 
 async def note(tx: Transaction, authorities: Sequence[Authority]) -> None:
-    """Keep how each of them answered; those never asked are left out."""
+    """Save how each authority answered; those that were never asked are left out."""
     for each in authorities:
         if each.asked_at is not None:
             await tx.run(

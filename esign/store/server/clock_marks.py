@@ -1,4 +1,4 @@
-"""The one row that says which time was certain last, and whether the wall clock is believed at present."""
+"""One row: the last time that was certain, and whether the wall clock is trusted at present."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,10 @@ from esign.system.clock import Doubt, Mark
 
 @dataclass(frozen=True, slots=True)
 class ClockRecord:
-    """What the server wrote last; `confirmed` is when an operator asked to believe the wall clock, by that clock."""
+    """What the server saved last.
+
+    `confirmed` is when an operator asked to trust the wall clock, by that clock.
+    """
 
     mark: Mark
     doubt_since: Instant | None
@@ -18,6 +21,7 @@ class ClockRecord:
 
 
 async def find(reader: Reader) -> ClockRecord | None:
+    """Return the record, or None before the first one is saved."""
     row = await reader.one("SELECT * FROM clock_mark WHERE id = 1")
     if row is None:
         return None
@@ -26,7 +30,7 @@ async def find(reader: Reader) -> ClockRecord | None:
 
 
 async def save(tx: Transaction, mark: Mark) -> None:
-    """Note a certain time; doubts and confirmations of before are over."""
+    """Save a certain time, which clears earlier doubts and confirmations."""
     await tx.run(
         """
         INSERT INTO clock_mark (id, at, elapsed, boot_id) VALUES (1, :at, :elapsed, :boot_id)
@@ -40,7 +44,7 @@ async def save(tx: Transaction, mark: Mark) -> None:
 
 
 async def save_doubt(tx: Transaction, doubt: Doubt) -> None:
-    """Note that the wall clock is not believed; the last certain time stays as it is."""
+    """Save that the wall clock is not trusted; the last certain time stays as it is."""
     await tx.run(
         "UPDATE clock_mark SET doubt_since = :since, doubt_ahead = :ahead WHERE id = 1",
         since=doubt.since,
@@ -49,7 +53,7 @@ async def save_doubt(tx: Transaction, doubt: Doubt) -> None:
 
 
 async def save_confirmed(tx: Transaction, wall: Instant) -> bool:
-    """Ask the server to believe its wall clock; False where it does so already."""
+    """Ask the server to trust its wall clock; return False if it does so already."""
     return bool(
         await tx.run(
             "UPDATE clock_mark SET confirmed = :wall WHERE id = 1 AND doubt_since IS NOT NULL", wall=wall

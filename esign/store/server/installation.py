@@ -1,4 +1,4 @@
-"""What is known of the installation as a whole: a few values by name."""
+"""Values of the installation by name, and the check that the database belongs to its application key."""
 
 import hmac
 
@@ -7,17 +7,18 @@ from esign.store.document import trails
 from esign.store.engine.database import Database, Reader, Transaction
 from esign.system.vault import Damaged, UnusableKey, Vault
 
-HEADS = "heads"  # there are audit trails from before their ends were vouched for
+HEADS = "heads"  # there are audit trails from before trails had heads
 KEY = "key"  # a mac that only the application key of this database makes
 
 
 async def find(reader: Reader, name: str) -> bytes | None:
-    """Return the value, None where there is none."""
+    """Return the value, or None if there is none."""
     row = await reader.one("SELECT value FROM installation WHERE name = :name", name=name)
     return bytes(row["value"]) if row else None
 
 
 async def save(tx: Transaction, name: str, value: bytes) -> None:
+    """Save a value under this name."""
     await tx.run(
         """
         INSERT INTO installation (name, value) VALUES (:name, :value)
@@ -29,6 +30,7 @@ async def save(tx: Transaction, name: str, value: bytes) -> None:
 
 
 async def delete(tx: Transaction, name: str) -> None:
+    """Delete the value of this name."""
     await tx.run("DELETE FROM installation WHERE name = :name", name=name)
 
 
@@ -43,9 +45,10 @@ HEADS_ASKED = 20
 
 
 async def confirm_key(db: Database, vault: Vault) -> None:
-    """Raise UnusableKey unless the database was written with this application key; it remembers the key it was.
+    """Raise UnusableKey unless the database was written with this application key.
 
-    A database that does not remember one yet is judged by the newest macs and ciphertexts it has.
+    The database stores a mac made with its key. One that has none yet is judged by its newest macs and
+    ciphertexts, and then gets one.
     """
     own = vault.mac(PURPOSE, b"esign")
     known = await find(db, KEY)
@@ -58,7 +61,7 @@ async def confirm_key(db: Database, vault: Vault) -> None:
 
 
 async def is_foreign(db: Reader, vault: Vault) -> bool:
-    """Return whether there are proofs of a key, and this one made none of them."""
+    """Return whether the database has macs or ciphertexts, and this key made none of those that were tried."""
     rows = await db.all(
         """
         SELECT h.document_id, h.seq, h.mac, h.late, a.hash FROM audit_head h
@@ -82,6 +85,7 @@ async def is_foreign(db: Reader, vault: Vault) -> bool:
 
 
 def opens(vault: Vault, secret: bytes, webhook_id: str) -> bool:
+    """Return whether this key decrypts the secret of a webhook."""
     try:
         vault.decrypt("webhook", secret, webhook_id.encode())
     except Damaged:

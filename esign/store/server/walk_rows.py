@@ -1,4 +1,4 @@
-"""Reads all that is stored, so that what is damaged is noted; for `esign check`."""
+"""Reads everything that is stored, so that damage is noted; for `esign check`."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
@@ -24,7 +24,7 @@ LOADERS: dict[str, Callable[[Row], Any]] = {
 
 
 async def read_all(db: Database) -> int:
-    """Read every row and content; what cannot be read is in the damage log of the database. Return how many."""
+    """Read every row and content and return how many; what cannot be read is noted in the damage log."""
     count = 0
     for table, load in LOADERS.items():
         async for rows in pages(db, f"SELECT rowid AS place, * FROM {table}", table):
@@ -49,7 +49,7 @@ async def read_all(db: Database) -> int:
 
 
 async def pages(db: Database, select: str, table: str) -> AsyncIterator[list[Row]]:
-    """Yield the rows of a table, some at a time, in the order in which they were written."""
+    """Yield the rows of a table, `PAGE` at a time, in the order in which they were written."""
     place = -(2**62)
     sql = f"{select} WHERE {table}.rowid > :place ORDER BY {table}.rowid LIMIT {PAGE}"
     while rows := await db.all(sql, place=place):
@@ -58,13 +58,15 @@ async def pages(db: Database, select: str, table: str) -> AsyncIterator[list[Row
 
 
 async def read_document(db: Database, document_id: object) -> None:
+    """Read one document; note it if it is damaged."""
     if not isinstance(document_id, str):
         db.damage.note("document", document_id, "its id is no UTF-8")
         return
-    with suppress(Unreadable):  # it is noted
+    with suppress(Unreadable):  # `get` has noted it
         await documents.get(db, document_id)
 
 
 async def read_blob(db: Database, sha256: object) -> None:
-    with suppress(blobs.Missing):  # it is noted
+    """Read one content and check its hash; note it if it is damaged."""
+    with suppress(blobs.Missing):  # `get` has noted it
         await blobs.get(db, str(sha256))

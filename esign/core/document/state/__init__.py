@@ -1,1 +1,1 @@
-"""The state machine of a document: one module for each kind of transition."""
+"""The state machine of a document: one module for each group of transitions."""

@@ -1,6 +1,7 @@
-"""The ends of a document that its sender decides: cancelled while it is out (D11), deleted before or after (D3, D12).
+"""The ends of a document that its sender decides: cancelled while it is out (D11), deleted before or after (D3,
+D12).
 
-Part of the state machine of `lifecycle`, which holds the ends that recipients and the clock decide.
+The ends that recipients and the clock decide are in `lifecycle`.
 """
 
 from esign.core.actor import Actor, Origin
@@ -16,7 +17,10 @@ IN_PROGRESS = frozenset({Status.SENT, Status.SEALING})
 def cancel(
     document: Document, reason: str | None, notify: bool, actor: Actor, origin: Origin, now: Instant
 ) -> Outcome:
-    """D11: the sender withdraws it; with `notify` everybody who was asked is told."""
+    """Cancel a document that is out (D11).
+
+    With `notify`, every recipient who was sent something gets a mail. Raises `document_not_sent`.
+    """
     lifecycle.require_open(document, now)
     told = [r for r in document.recipients if notify and r.sent_at is not None]
     return Outcome(
@@ -36,7 +40,11 @@ def cancel(
 
 
 def delete(document: Document, actor: Actor, origin: Origin, now: Instant) -> Outcome:
-    """D3 and D12: the entry that stays when everything else is erased."""
+    """Delete a document that is not in progress (D3, D12); the event is the entry that remains after erasing.
+
+    The outcome leaves the document as it is: `store.document.erasure` removes it. Raises
+    `document_in_progress`.
+    """
     if document.status in IN_PROGRESS:
         raise Problem("document_in_progress", current_status=document.status)
     data = {"status": document.status.value}
@@ -44,7 +52,7 @@ def delete(document: Document, actor: Actor, origin: Origin, now: Instant) -> Ou
 
 
 def retry_seal(document: Document, actor: Actor, origin: Origin, now: Instant) -> Outcome:
-    """A seal that failed is tried again now instead of at its next date (D8)."""
+    """Try a failed seal again now, instead of at its next date (D8). Raises `seal_not_failed`."""
     if document.status is not Status.SEALING or document.seal_error is None:
         raise Problem("seal_not_failed", current_status=document.status)
     return Outcome(document, (Event("document.seal_retried", now, actor, origin=origin),), (SealJob(),))

@@ -1,4 +1,4 @@
-"""Correcting the address or name of somebody while the document is out (contract 2.2)."""
+"""Corrects the address or name of a recipient while the document is out (contract 2.2)."""
 
 from dataclasses import replace
 
@@ -22,7 +22,11 @@ def correct(
     origin: Origin,
     now: Instant,
 ) -> Outcome:
-    """Who was asked already is asked anew, by a new link; who was not is only corrected."""
+    """Correct a recipient; one who was already invited is invited anew, by a new link.
+
+    If the document goes to another mailbox now, the old address is told when it may have received a link.
+    Raises `document_not_sent` and `recipient_already_completed`.
+    """
     lifecycle.require_open(document, now)
     if recipient.status is RecipientStatus.COMPLETED:
         raise Problem("recipient_already_completed", current_status=document.status)
@@ -62,8 +66,8 @@ def is_redirected(recipient: Recipient, email: str) -> bool:
 def was_reached(recipient: Recipient) -> bool:
     """Return whether the present address may have received a link, which ends now.
 
-    A mail that was kept on this server counts: somebody may have handed it on. A reminder queues the delivery anew, so
-    its state alone does not say that no invitation arrived before.
+    A mail that was kept on this server counts, because an operator may have passed it on. A reminder queues the
+    delivery anew, so the delivery state alone does not say that no invitation arrived before.
     """
     return (
         recipient.delivery in (Delivery.ACCEPTED, Delivery.KEPT)

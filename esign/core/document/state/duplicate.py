@@ -1,4 +1,4 @@
-"""A new draft like a document there is: what it takes over, and what begins anew."""
+"""Makes a new draft from an existing document."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,9 +11,9 @@ NewId = Callable[[str, Instant], str]
 
 
 def duplicate(document: Document, title: str | None, actor: Actor, new_id: NewId, now: Instant) -> Document:
-    """File, recipients, fields and settings of `document`; nobody has done anything yet.
+    """Return a draft with the file, recipients, fields and settings of `document`, and nothing filled in.
 
-    `externalId` names one thing of the caller's and is not taken over; labels in `metadata` are.
+    `externalId` identifies one object of the caller and is not copied; labels in `metadata` are.
     """
     return Document(
         id=new_id("doc", now),
@@ -37,7 +37,7 @@ def duplicate(document: Document, title: str | None, actor: Actor, new_id: NewId
 
 
 def anew(recipient: Recipient, new_id: NewId, now: Instant) -> Recipient:
-    """The same person before anything happened."""
+    """Return a recipient with the same person and settings, and nothing done yet."""
     return Recipient(
         id=new_id("rcp", now),
         email=recipient.email,
@@ -52,6 +52,6 @@ def anew(recipient: Recipient, new_id: NewId, now: Instant) -> Recipient:
 
 
 def blank(field: Field, field_id: str) -> Field:
-    """The field with what its sender put in, but nothing that a recipient wrote."""
+    """Return the field with what its sender put in, without anything that a recipient entered."""
     theirs = field.type in INK or (field.filled_at is not None and not field.read_only)
     return replace(field, id=field_id, value=None if theirs else field.value, filled_at=None)

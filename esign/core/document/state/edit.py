@@ -1,4 +1,4 @@
-"""What a sender may change, and when (D2 and the table of contract 2.1)."""
+"""The changes that a sender may make, by status (D2 and the table of contract 2.1)."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -18,7 +18,7 @@ LONGEST_DAYS = 365
 
 
 def check_may_change(document: Document, members: Collection[str]) -> None:
-    """Refuse members that the state does not let be changed any more, or not yet."""
+    """Raise a Problem for members that this status does not let be changed: no longer, or not yet."""
     if document.status is Status.DRAFT:
         if "expires_at" in members:
             raise Problem(
@@ -35,9 +35,10 @@ def check_may_change(document: Document, members: Collection[str]) -> None:
 def edit(
     document: Document, changes: Mapping[str, Any], actor: Actor, origin: Origin, now: Instant
 ) -> Outcome:
-    """The document with these members replaced; `expires_at` None is the expiry it was sent with.
+    """Return the document with these members replaced.
 
-    The entry of the audit trail names the members, never their content, and for a new file its hashes.
+    `expires_at` None restores the expiry it was sent with. The audit entry lists the names of the members,
+    never their content, and for a new file its hashes.
     """
     check_may_change(document, changes)
     if "expires_at" in changes:
@@ -58,7 +59,7 @@ def edit(
 
 
 def expiry(document: Document, asked: Instant | None, now: Instant) -> Instant:
-    """The new expiry: later than now, at most a year after sending."""
+    """Return the new expiry; raise `invalid_request` unless it is later than now and at most a year after sending."""
     assert document.sent_at is not None
     at = document.sent_at + document.expires_in_days * DAY if asked is None else asked
     if not now < at <= document.sent_at + LONGEST_DAYS * DAY:
@@ -68,9 +69,10 @@ def expiry(document: Document, asked: Instant | None, now: Instant) -> Instant:
 
 
 def rescheduled(document: Document, now: Instant) -> Document:
-    """The next reminders follow a new plan or expiry."""
+    """Return the document with its next reminders planned by the new plan or expiry."""
 
     def next_due(recipient: Recipient) -> Instant | None:
+        """Return the next reminder of one recipient, at least an hour after now and after the last reminder."""
         assert recipient.sent_at is not None and document.expires_at is not None
         last = max(recipient.last_reminded_at or 0, now - reminder.APART)
         return reminder.next_due(document.reminders, recipient.sent_at, document.expires_at, last)
@@ -84,10 +86,11 @@ def rescheduled(document: Document, now: Instant) -> Document:
 
 
 def title_from(file_name: str) -> str:
-    """The file name without `.pdf`, or all of it where nothing is left."""
+    """Return the file name without `.pdf`, or all of it if nothing else is left, in at most 200 characters."""
     return (re.sub(r"\.pdf$", "", file_name, flags=re.IGNORECASE).strip() or file_name)[:200]
 
 
 def camel(name: str) -> str:
+    """Return the name of a member as the API writes it: `expires_at` becomes `expiresAt`."""
     first, *others = name.split("_")
     return first + "".join(map(str.capitalize, others))

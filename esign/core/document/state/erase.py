@@ -1,6 +1,6 @@
-"""Erasing what is kept of one person: which of their documents go, and why the others stay (contract D3, D12).
+"""Erases one person's data: which of their documents are deleted, and why the others stay (contract D3, D12).
 
-A document is one record of everybody in it, under one seal, so it goes whole or stays whole.
+A document is one record of all its recipients, under one seal, so it is deleted whole or stays whole.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,10 @@ from esign.core.people.account import Organisation
 
 
 class Fate(StrEnum):
-    """What becomes of a document of the person: it goes, or stays because it is open, kept by retention, or others'."""
+    """What becomes of a document of the person.
+
+    It is erased, or stays because it is open, locked by retention, or has other recipients.
+    """
 
     ERASED = "erased"
     OPEN = "open"
@@ -26,9 +29,10 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Erasing:
-    """One request; `shared`: documents with others in them go too. `email` is None once it is done.
+    """One request to erase a person's data. With `shared`, documents with other recipients are deleted too.
 
-    `mode`, `at` and `document_id` say how far it has come; the numbers are those of documents so far, by their fate.
+    `email` is None once the request is finished. `mode`, `at` and `document_id` say how far it has come. The
+    counters are numbers of documents so far, by their fate.
     """
 
     id: str
@@ -49,18 +53,22 @@ class Erasing:
 
     @property
     def kept(self) -> int:
+        """Return the number of documents that stay."""
         return self.open + self.locked + self.others
 
 
 def is_in(document: Document, email: str) -> bool:
+    """Return whether the person is a recipient of the document."""
     return any(fold(one.email) == fold(email) for one in document.recipients)
 
 
 def has_others(document: Document, email: str) -> bool:
+    """Return whether the document has a recipient other than the person."""
     return any(fold(one.email) != fold(email) for one in document.recipients)
 
 
 def fate(document: Document, organisation: Organisation, email: str, shared: bool, now: Instant) -> Fate:
+    """Return whether the document is erased, or why it stays."""
     if document.status in IN_PROGRESS:
         return Fate.OPEN
     if now < (retention.locked_until(document, organisation) or 0):

@@ -1,4 +1,6 @@
-"""Who is asked when, and who gets no more than the final copy (contract 4, Order); part of the state machine."""
+"""Invites recipients in their order, and sends the final copy to those who were sent nothing before (contract
+4, Order).
+"""
 
 from dataclasses import replace
 
@@ -10,7 +12,10 @@ from esign.core.instant import Instant
 
 
 def invite_next(outcome: Outcome, now: Instant) -> Outcome:
-    """Invite the groups whose turn it is: the first in which somebody has to act, and the viewers before it."""
+    """Invite the groups whose turn it is: the first with a recipient who has to act, and the viewers before it.
+
+    When no recipient has to act any more, the outcome is returned unchanged.
+    """
     document = outcome.document
     waiting = [r for r in document.recipients if r.acting and r.status is not RecipientStatus.COMPLETED]
     if not waiting:
@@ -29,7 +34,7 @@ def invite_next(outcome: Outcome, now: Instant) -> Outcome:
 
 
 def invite(document: Document, recipient: Recipient, now: Instant) -> Recipient:
-    """The same recipient, asked now; nobody is reminded of what is only to be read."""
+    """Return the recipient as invited at `now`; viewers get no reminders."""
     assert document.expires_at is not None
     due = reminder.next_due(document.reminders, now, document.expires_at, now)
     return replace(
@@ -43,7 +48,9 @@ def invite(document: Document, recipient: Recipient, now: Instant) -> Recipient:
 
 
 def copied(recipient: Recipient, now: Instant) -> Recipient:
-    """The same recipient, who with the final copy was sent something at last (contract 2.2, cc)."""
+    """Return the recipient as sent the final copy; only those who were sent nothing before change (contract
+    2.2, cc).
+    """
     if recipient.status is not RecipientStatus.CREATED:
         return recipient
     return replace(

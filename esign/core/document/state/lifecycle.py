@@ -29,7 +29,7 @@ NOT_IN = {Status.DRAFT: "document_not_draft", Status.SENT: "document_not_sent"}
 
 
 def create(document: Document, origin: Origin, now: Instant) -> Outcome:
-    """D1: a draft with its file."""
+    """Create a draft with its file (D1)."""
     file = document.file
     data = {"fileSha256": file.uploaded, "preparedSha256": file.prepared, "pageCount": document.page_count}
     if file.removed:
@@ -40,7 +40,10 @@ def create(document: Document, origin: Origin, now: Instant) -> Outcome:
 
 
 def send(document: Document, actor: Actor, origin: Origin, now: Instant) -> Outcome:
-    """D4: freeze the content and invite the first group."""
+    """Send the draft: freeze the content and invite the first group (D4).
+
+    Raises `document_not_draft`, and `document_not_ready` with what is missing.
+    """
     require(document, Status.DRAFT)
     if missing := not_ready(document):
         raise Problem("document_not_ready", details=missing, current_status=document.status)
@@ -55,7 +58,7 @@ def send(document: Document, actor: Actor, origin: Origin, now: Instant) -> Outc
 
 
 def not_ready(document: Document) -> list[Detail]:
-    """What is missing before a draft can be sent."""
+    """List what is missing before the draft can be sent."""
     missing = [
         Detail(f"/recipients/{n}/{member}", f"Recipient {n + 1} needs {words}.", "required")
         for n, recipient in enumerate(document.recipients)
@@ -78,7 +81,7 @@ def not_ready(document: Document) -> list[Detail]:
 
 
 def view(document: Document, recipient: Recipient, origin: Origin, now: Instant) -> Outcome:
-    """The first view of an invited recipient, with which a viewer is done; a later one changes nothing."""
+    """Record the first view of an invited recipient, which is all that a viewer does; later views change nothing."""
     require_open(document, now)
     require_active(document, recipient)
     if recipient.status is not RecipientStatus.SENT:
@@ -86,7 +89,7 @@ def view(document: Document, recipient: Recipient, origin: Origin, now: Instant)
     actor = actor_of(recipient)
     seen = replace(recipient, status=RecipientStatus.VIEWED, viewed_at=now)
     events = [Event("recipient.viewed", now, actor, recipient.id, origin, data=name_link(recipient))]
-    if recipient.authentication == Method.LINK:  # a code was noted when it was entered
+    if recipient.authentication == Method.LINK:  # a code was recorded when it was entered
         passed = {"method": Method.LINK.value, "result": "passed", **name_link(recipient)}
         events.insert(0, Event("recipient.authenticated", now, actor, recipient.id, origin, data=passed))
     return Outcome(replace(document, updated_at=now).with_recipient(seen), tuple(events))
@@ -137,7 +140,7 @@ def complete(
 def decline(
     document: Document, recipient: Recipient, reason: str | None, origin: Origin, now: Instant
 ) -> Outcome:
-    """D9: one refusal ends the document for everybody."""
+    """Record that one recipient declines, which ends the document for all (D9)."""
     require_open(document, now)
     require_turn(document, recipient)
     refused = replace(
@@ -166,7 +169,7 @@ def decline(
 
 
 def expire(document: Document, now: Instant) -> Outcome:
-    """D10: nobody finished in time."""
+    """Expire a document that was not completed in time (D10). Raises `document_not_sent`."""
     require(document, Status.SENT)
     if document.expires_at is None or now < document.expires_at:
         raise Problem("document_not_sent", "The document has not expired.", current_status=document.status)
@@ -178,7 +181,7 @@ def expire(document: Document, now: Instant) -> Outcome:
 
 
 def remind(document: Document, recipient: Recipient, now: Instant) -> Outcome:
-    """One automatic reminder, and the date of the next."""
+    """Send one automatic reminder and plan the next. Raises `no_recipient_to_remind`."""
     require_open(document, now)
     if not recipient.invited or recipient.sent_at is None or document.expires_at is None:
         raise Problem("no_recipient_to_remind", current_status=document.status)
@@ -200,7 +203,10 @@ def remind(document: Document, recipient: Recipient, now: Instant) -> Outcome:
 
 
 def seal(document: Document, sealed: Seal, now: Instant) -> Outcome:
-    """D7: the sealed file is written and verified; everybody gets a copy, for some all that they ever get."""
+    """Record that the sealed file is written and verified, and send every recipient a copy (D7).
+
+    For recipients with the role cc, the copy is all they are ever sent.
+    """
     require(document, Status.SEALING, "document_not_completed")
     document = replace(
         document,
@@ -227,7 +233,10 @@ def seal(document: Document, sealed: Seal, now: Instant) -> Outcome:
 
 
 def seal_failed(document: Document, reason: str, now: Instant) -> tuple[Outcome, Instant]:
-    """D8: the attempt is noted, the operator told at the third, and the next one planned: without end."""
+    """Record a failed attempt to seal and return when the next is due (D8).
+
+    Attempts go on without end. The third adds an event that alerts the operator.
+    """
     require(document, Status.SEALING, "document_not_completed")
     attempts = document.seal_attempts + 1
     document = replace(document, seal_error=reason, seal_attempts=attempts, updated_at=now)
@@ -239,7 +248,7 @@ def seal_failed(document: Document, reason: str, now: Instant) -> tuple[Outcome,
 
 
 def close(document: Document, status: Status, reason: str | None, now: Instant) -> Document:
-    """The document ended without a seal: nobody is reminded any more."""
+    """Return the document as ended without a seal, its reminders stopped."""
     quiet = tuple(replace(r, next_reminder_at=None) for r in document.recipients)
     return replace(
         document, status=status, closed_at=now, close_reason=reason, updated_at=now, recipients=quiet
@@ -247,32 +256,32 @@ def close(document: Document, status: Status, reason: str | None, now: Instant) 
 
 
 def is_past_expiry(document: Document, now: Instant) -> bool:
-    """Whether whoever meets this document must let it expire first (D10)."""
+    """Return whether the document is out past its expiry, so that the caller must let it expire first (D10)."""
     return document.status is Status.SENT and document.expires_at is not None and now >= document.expires_at
 
 
 def require(document: Document, status: Status, code: str | None = None) -> None:
-    """Refuse with the code of the state machine unless the document is in `status`."""
+    """Raise a Problem unless the document is in `status`; its code is `code` or that of `NOT_IN`."""
     if document.status is not status:
         raise Problem(code or NOT_IN[status], current_status=document.status)
 
 
 def require_open(document: Document, now: Instant) -> None:
-    """Refuse unless recipients may still act."""
+    """Raise `document_not_sent` unless recipients may still act."""
     require(document, Status.SENT)
     if is_past_expiry(document, now):
         raise Problem("document_not_sent", current_status=Status.EXPIRED)
 
 
 def require_turn(document: Document, recipient: Recipient) -> None:
-    """Refuse a recipient who has finished, was not asked yet, or has nothing to do but read."""
+    """Raise a Problem for a recipient who has finished, was not invited yet, or only reads."""
     require_active(document, recipient)
     if not recipient.acting:
         raise Problem("recipient_not_active", current_status=document.status)
 
 
 def require_active(document: Document, recipient: Recipient) -> None:
-    """Refuse a recipient whose link does not open the document: finished, not asked yet, or of a role without."""
+    """Raise a Problem when the recipient's link opens nothing: finished, not invited yet, or without a link."""
     if recipient.status is RecipientStatus.COMPLETED:
         raise Problem("recipient_already_completed", current_status=document.status)
     if not recipient.active:
@@ -280,9 +289,10 @@ def require_active(document: Document, recipient: Recipient) -> None:
 
 
 def name_link(recipient: Recipient) -> dict[str, str]:
-    """Return how the link reached a recipient that they act with, as the trail says it; empty where nobody knows."""
+    """Return how the link reached the recipient, as data of an audit entry; empty when that is not known."""
     return {"link": str(recipient.link)} if recipient.link is not None else {}
 
 
 def actor_of(recipient: Recipient) -> Actor:
+    """Return the recipient as an actor."""
     return Actor("recipient", recipient.id, recipient.name, recipient.email)

@@ -1,4 +1,6 @@
-"""What a transition leaves behind: the changed document, the facts, and the work they cause, saved together."""
+"""What a transition returns: the changed document, its events, and the work they cause, all saved in one
+transaction.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,10 +13,11 @@ from esign.core.instant import Instant
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A fact in the past tense; every one is an audit entry, those of `webhook.PUBLISHED` go out as well.
+    """A fact in the past tense.
 
-    `data` may be shown to anybody who may read the document for ever; `detail` holds what is personal
-    and can be erased (contract 3.2, AuditEntry).
+    Each is an audit entry; those of `webhook.PUBLISHED` are sent to webhooks as well. `data` may be shown
+    permanently to every reader of the document; `detail` holds personal data, which can be erased (contract
+    3.2, AuditEntry).
     """
 
     type: str
@@ -28,11 +31,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A letter to one recipient, or to the sender when `recipient_id` is None; `key` makes it leave once.
+    """A letter to one recipient, or to the sender if `recipient_id` is None; `key` keeps it from being queued
+    twice.
 
-    `message` is what a sender adds to this one letter; `code` is what it brings, and `until` the end of that;
-    `about` is the recipient that a letter to somebody else tells of, and `to` the address and name of who is no
-    longer in the document.
+    `message` is a text that the sender adds to this letter. `code` is the code that it brings, and `until` when
+    that expires. `about` is the recipient that a letter to another person is about. `to` is the address and
+    name of a person who is no longer in the document.
     """
 
     letter: str
@@ -47,12 +51,15 @@ class Mail:
 
 @dataclass(frozen=True, slots=True)
 class SealJob:
-    """Seal the document of this outcome."""
+    """Seals the document of this outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class RevokeLinks:
-    """Every link of this recipient ends, every proof, and their draft; the links of mails queued after it live."""
+    """Ends every link of this recipient, every proof, and their draft.
+
+    Links of mails that are queued after it stay valid.
+    """
 
     recipient_id: str
 
@@ -62,6 +69,8 @@ Job = Mail | SealJob | RevokeLinks
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
+    """The changed document, the events and the jobs of one transition."""
+
     document: Document
     events: tuple[Event, ...] = ()
     jobs: tuple[Job, ...] = ()

@@ -1,4 +1,4 @@
-"""Reminding by hand: who is reminded, and why somebody is not (contract 3.2, remind)."""
+"""Reminds recipients at the sender's request, and says why others are not reminded (contract 3.2, remind)."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from esign.core.instant import SECOND, Instant
 
 @dataclass(frozen=True, slots=True)
 class Nudge:
-    """What reminding leaves behind, the ids of the reminded, and (id, reason) of those who were not."""
+    """The outcome of reminding, the ids of those reminded, and (id, reason) of those who were not."""
 
     outcome: Outcome
     reminded: tuple[str, ...]
@@ -30,7 +30,10 @@ def nudge(
     origin: Origin,
     now: Instant,
 ) -> Nudge:
-    """Remind everybody who may be, or those of `wanted`; refused when that is nobody."""
+    """Remind every recipient who may be reminded, or those of `wanted`.
+
+    Raises `reminder_too_soon` or `no_recipient_to_remind` when no recipient is reminded.
+    """
     lifecycle.require_open(document, now)
     asked = [r for r in document.recipients if wanted is None or r.id in wanted]
     reasons = {r.id: reason_against(r, now) for r in asked}
@@ -50,7 +53,7 @@ def nudge(
 
 
 def reason_against(recipient: Recipient, now: Instant) -> str | None:
-    """Why somebody is not reminded now; None when they are."""
+    """Return why the recipient is not reminded now, or None if they are."""
     if not recipient.acting:
         return "not_acting"
     if recipient.status is RecipientStatus.COMPLETED:
@@ -61,12 +64,12 @@ def reason_against(recipient: Recipient, now: Instant) -> str | None:
 
 
 def is_too_soon(recipient: Recipient, now: Instant) -> bool:
-    """Whether the last reminder, manual or automatic, is less than an hour old."""
+    """Return whether the last reminder, manual or automatic, is less than an hour old."""
     return recipient.last_reminded_at is not None and now < recipient.last_reminded_at + APART
 
 
 def nobody(document: Document, asked: Collection[Recipient], now: Instant) -> Problem:
-    """The refusal when none of them is reminded: 429 where one need only wait."""
+    """Return the error for a request that reminds no recipient: 429 when waiting helps one of them."""
     waits = [r.last_reminded_at + APART - now for r in asked if r.invited and r.last_reminded_at is not None]
     if waits:
         return Problem("reminder_too_soon", retry_after=ceil(min(waits) / SECOND))

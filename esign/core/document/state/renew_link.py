@@ -1,4 +1,4 @@
-"""Asking the sender of an expired document for a new link: who may, and how often it is told."""
+"""Lets a recipient of an expired document ask the sender for a new link, at most once an hour."""
 
 from esign.core.actor import Origin
 from esign.core.document.document import Document, Recipient, Status
@@ -13,21 +13,26 @@ APART: Millis = HOUR
 
 
 def may_ask(document: Document, recipient: Recipient, organisation: Organisation) -> bool:
-    """Whether they were asked and have not finished, and somebody would get the mail."""
+    """Return whether the recipient was invited, has not finished, and the sender has an address that gets the
+    mail.
+    """
     open_ = recipient.sent_at is not None and recipient.completed_at is None
     heard = document.created_by.email or organisation.reply_to
     return document.status is Status.EXPIRED and open_ and heard is not None
 
 
 def is_recent(asked_at: Instant | None, now: Instant) -> bool:
-    """Whether asking again would tell nobody anything new."""
+    """Return whether the sender was told less than an hour ago, so that asking again adds nothing."""
     return asked_at is not None and now < asked_at + APART
 
 
 def ask(
     document: Document, recipient: Recipient, organisation: Organisation, origin: Origin, now: Instant
 ) -> Outcome:
-    """Tell the sender, who decides; the document stays as it is."""
+    """Tell the sender that the recipient asks for a new link; the document stays as it is.
+
+    Raises `recipient_not_active`.
+    """
     if not may_ask(document, recipient, organisation):
         raise Problem("recipient_not_active", current_status=document.status)
     event = Event(ASKED, now, actor_of(recipient), recipient.id, origin)
