@@ -118,7 +118,7 @@ class Blanks:
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """A typed signature as SVG, with its `width` in points at the largest size; or the characters that are `missing`."""
+    """A typed signature as SVG and its `width` in points at the largest size, or the characters that are `missing`."""
 
     svg: bytes
     width: float
