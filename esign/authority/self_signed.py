@@ -230,7 +230,7 @@ class Folder:
         return number
 
     def _key(self, kind: Kind, number: int) -> PrivateKey:
-        """That of a certificate that is there, or of the one to be made."""
+        """Return the key of an existing certificate, or make that of a new one. Raises `AuthorityError`."""
         path, certificate = self.path(kind, number, "key"), self.path(kind, number, "pem")
         if not path.exists():
             if certificate.exists():
@@ -251,7 +251,7 @@ def key_as_pem(key: PrivateKeyTypes) -> bytes:
 
 
 def _key(path: Path) -> PrivateKey:
-    """Return the key of an existing certificate, or make that of a new one."""
+    """Return the key in a file. Raises `AuthorityError`."""
     try:
         return supported(load_pem_private_key(files.read(path), None), path)
     except (ValueError, TypeError) as error:

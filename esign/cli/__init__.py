@@ -20,7 +20,7 @@ from esign.cli.users import users
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="esign", message="%(prog)s %(version)s")
 def main() -> None:
-    """Electronic signatures from one process and one SQLite file."""
+    """Run electronic signatures from one process and one SQLite file."""
 
 
 @main.command()

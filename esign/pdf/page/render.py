@@ -24,7 +24,7 @@ MOST_SHARP = 12_000_000
 # above 1 takes up to four times as long and saves a tenth.
 FEW_COLOURS = 768
 
-# Of 256 levels of each colour 32 are kept where nothing is lost otherwise: nobody sees the difference of at most four,
+# Of 256 levels of each colour 32 are kept where nothing is lost otherwise: a difference of at most four is invisible,
 # and it halves most pictures (103 KB to 53 for a page of text). Black and white stay what they are.
 LEVELS = [round(round(level * 31 / 255) * 255 / 31) for level in range(256)]
 

@@ -1,4 +1,4 @@
-"""Determine the PAdES level of a signature by the parts that it has (ETSI EN 319 142-1), whoever made them."""
+"""Determine the PAdES level of a signature by the parts that it has (ETSI EN 319 142-1), regardless of their maker."""
 
 from collections.abc import Iterator
 

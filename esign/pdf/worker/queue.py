@@ -2,14 +2,14 @@
 
 Besides `size` regular workers there are two spare ones for callers that find the regular ones taken. The first
 is given to a party that holds no worker (a key, a member, a link, the seals of an organisation), the second to
-an organisation that holds none. The operating system shares the processors between them, so that nobody waits
-for another's long job to end.
+an organisation that holds none. The operating system shares the processors between them, so that no caller
+waits for another's long job to end.
 
 - Anonymous callers all together, and the previews of one organisation, hold at most all but one of the regular
   workers, and a single caller among them at most one. Anonymous callers never hold a spare worker. So seals,
   uploads and signers' pages find a worker whatever these send.
 - A job of a party that holds no worker moves up by one kind each time it was overtaken `OVERTAKEN` times. It
-  takes a spare worker too once it can move up no further. So nobody waits for ever.
+  takes a spare worker too once it can move up no further. So no job waits for ever.
 - The number of waiting jobs is limited for each party, for each organisation, for anonymous callers and in all.
   If everything is full, the newest job of the organisation that has most waiting makes room for one that has
   fewer. Seals are not refused, because the outbox limits them.

@@ -35,9 +35,9 @@ CPU_SECONDS: Mapping[Kind, int] = {
 """Seconds of processor time that one job may use, unless its `Turn` names another limit."""
 
 DROPPED = frozenset({Kind.UPLOAD, Kind.PREVIEW, Kind.STRANGER})
-"""Kinds that are of no use once nobody waits for the answer.
+"""Kinds whose jobs are dropped when the caller no longer waits for the answer.
 
-`ACT` is not among them: whoever finished signing and closed the page has signed.
+`ACT` is not among them: a recipient who finished signing and closed the page has signed.
 """
 
 
