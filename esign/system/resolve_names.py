@@ -13,7 +13,7 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import Any
 
-THREADS = 8  # names that are looked up at the same time; the settings contain fewer
+THREADS = 8  # names that are looked up at the same time
 PATIENCE = 10.0  # seconds
 
 

@@ -89,7 +89,8 @@ class Queue:
     async def place(self, turn: Turn) -> AsyncIterator[None]:
         """Hold a worker's place while the context is open.
 
-        Raises `rate_limited` and `unavailable` if the queue is full.
+        Raises `rate_limited` or `unavailable` if the queue is full, and `unavailable` if no worker is free
+        within `patience`.
         """
         entry = self._enter(turn)
         try:
@@ -127,10 +128,9 @@ class Queue:
             raise Problem("unavailable", FULL, retry_after=self.advice)
 
     def _make_room(self, own: int) -> bool:
-        """Refuse the newest job of the organisation with most waiting, unless it has at most one more than the
-        caller's `own`.
+        """Refuse the newest job of the organisation with most waiting, and return whether there is room now.
 
-        Return whether there is room now.
+        An organisation that has at most one job more than the caller's `own` keeps its job.
         """
         waiting = [entry for entry in self._waiting if entry.turn.kind is not Kind.SEAL]
         tenant, most = Counter(entry.turn.tenant for entry in waiting).most_common(1)[0]
