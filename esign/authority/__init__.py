@@ -1,20 +1,25 @@
-"""What documents are sealed with: certificates made at the first start, those of an uploaded file, or configured ones.
+"""The certificates that documents are sealed with: made at the first start, uploaded, or named by the
+configuration.
 
 Decisions:
-- Test mode has an authority of its own, so that whoever trusts the live one never trusts a test seal by it.
-- Keys are plain PKCS#8 files that only the server's user can read: whoever reads them reads the database as well. They
-  never enter the database, so that a copy of it alone cannot seal.
-- What was made here is renewed by itself, a seal 90 days before its end and its authority long before that: nobody
-  remembers a date three years ahead, and documents that wait for a seal are worse than a new fingerprint. No file is
-  written over (`made`): what was sealed stays checkable, the authorities before stay trusted, and a crash leaves a
-  usable pair.
-- A certificate that somebody chose is never replaced by one made here, not even when it has expired: seals wait, and
-  the reason is told. Of those that are no longer used the certificates are kept, without their keys (`used`).
-- What is configured comes before what was uploaded, and that before what is made (`standing`): a file of configuration
-  is meant to decide. What was not made here passes the same checks (`checks`), which tell every problem at once.
-- The system's trust store counts only where it is asked for (`trusted`): its roots vouch for names of web servers, and
-  hardly one of them for whoever signs documents.
-- `Keyring` is what a running program holds; it takes without a restart what was renewed, uploaded or put in the files.
+
+- Test mode has an authority of its own, so that trusting the live authority never means trusting a test seal.
+- Keys are plain PKCS#8 files that only the server's user can read, because a process that can read them can
+  read the database as well. Keys never enter the database, so that a copy of the database alone cannot seal.
+- Certificates made here are renewed automatically, a seal 90 days before its end and its authority long before
+  that: nobody remembers a date three years ahead, and documents that wait for a seal are worse than a new
+  fingerprint. No file is overwritten (`self_signed`). What was sealed stays verifiable, earlier authorities
+  stay trusted, and a crash leaves a usable pair.
+- A certificate that an administrator chose is never replaced by one made here, not even after it has expired:
+  seals wait, and the reason is shown. Certificates that are no longer used are kept without their keys
+  (`retired`).
+- A configured certificate comes before an uploaded one, and that before one made here (`selection`), because
+  the configuration file is meant to decide. Certificates that were not made here pass the same checks
+  (`checks`), which report all problems at once.
+- The system's trust store is used only if the configuration asks for it (`trusted`): its roots vouch for names
+  of web servers, and hardly any of them for signers of documents.
+- `Keyring` is what a running program holds. It takes up renewed, uploaded and replaced certificates without a
+  restart.
 """
 
 from esign.authority.checks import AuthorityError, Findings, Material, Notice, Source, examine

@@ -1,4 +1,4 @@
-"""The seal of a PKCS#12 file, as certificate authorities hand them out."""
+"""Read key, certificate and chain from a PKCS#12 file, as certification authorities hand them out."""
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.decrepit.ciphers.algorithms import ARC4, RC2, TripleDES
@@ -19,7 +19,7 @@ CIPHERS: dict[bytes, tuple[str, CipherAlgorithm]] = {
 
 
 def opened(content: bytes, passphrase: str | None, source: Source) -> Material:
-    """Key, certificate and chain; raises `AuthorityError`."""
+    """Return key, certificate and chain. Raises `AuthorityError` with the cause and its remedy."""
     if content[:1] != b"\x30":
         pem = ", or name PEM files as seal.certificate and seal.key" if b"-----BEGIN " in content else ""
         raise AuthorityError(f"{source.key} is no PKCS#12 file; {source.another}: a .p12 or .pfx file{pem}.")
@@ -27,7 +27,9 @@ def opened(content: bytes, passphrase: str | None, source: Source) -> Material:
         bundle = pkcs12.load_pkcs12(content, passphrase.encode() if passphrase else None)
     except UNREADABLE as error:
         known = no_longer_known(content) is None
-        if known and isinstance(error, UnsupportedAlgorithm):  # it was opened, and its key not read
+        if known and isinstance(
+            error, UnsupportedAlgorithm
+        ):  # the file was decrypted, but its key cannot be used
             raise AuthorityError(f"{source.key} holds a key that cannot seal; use {KEYS}.") from error
         raise AuthorityError(_closed(content, passphrase, source)) from error
     if bundle.key is None or bundle.cert is None:
@@ -40,7 +42,10 @@ def opened(content: bytes, passphrase: str | None, source: Source) -> Material:
 
 
 def _closed(content: bytes, passphrase: str | None, source: Source) -> str:
-    """Why it cannot be opened. The library tells a wrong passphrase from a cipher it no longer has by nothing."""
+    """Return why the file cannot be opened.
+
+    The library raises the same error for a wrong passphrase and a missing cipher.
+    """
     if missing := no_longer_known(content):
         return (
             f"{source.key} is encrypted with {missing}, a legacy algorithm that OpenSSL on this machine no longer has;"
@@ -54,7 +59,7 @@ def _closed(content: bytes, passphrase: str | None, source: Source) -> str:
 
 
 def no_longer_known(content: bytes) -> str | None:
-    """The cipher it names that OpenSSL on this machine does not have."""
+    """Return the name of a cipher that the file uses and OpenSSL on this machine lacks, or None."""
     return next(
         (
             name

@@ -1,4 +1,4 @@
-"""The certificates made here: an authority for ten years, a seal under it for three."""
+"""Create the certificates made here: an authority for ten years, a seal under it for three."""
 
 from datetime import datetime, timedelta
 
@@ -10,7 +10,7 @@ from esign.authority.checks import PrivateKey
 
 AUTHORITY_LIFE = timedelta(days=3652)
 SEAL_LIFE = timedelta(days=1096)
-SKEW = timedelta(hours=1)  # a clock set back a little shall not make a new certificate invalid
+SKEW = timedelta(hours=1)  # a clock that is slightly behind must not find a new certificate invalid
 DOCUMENT_SIGNING = ObjectIdentifier("1.3.6.1.5.5.7.3.36")  # RFC 9336
 # NSS (and poppler with it), OpenSSL's default purpose and Adobe's rules do not know document signing, and refuse a
 # certificate that names it alone. All three accept e-mail protection, the usual purpose of signatures by S/MIME.
@@ -21,7 +21,9 @@ NAME_LIMIT = (
 
 
 def _subject(name: str, role: str) -> x509.Name:
-    """The organisation, and its name with the role as the common name, each cut to the length allowed."""
+    """Return a subject with the organisation and, as common name, its name and the role, each cut to the length
+    allowed.
+    """
     common = f"{_cut(name, NAME_LIMIT - len(role) - 1)} {role}"
     return x509.Name(
         [
@@ -32,7 +34,7 @@ def _subject(name: str, role: str) -> x509.Name:
 
 
 def _cut(name: str, limit: int) -> str:
-    """At most so many bytes, ending with a whole character."""
+    """Return the name cut to `limit` bytes at most, ending with a whole character."""
     return name.encode()[:limit].decode(errors="ignore").strip()
 
 
@@ -45,12 +47,12 @@ def _usage(*allowed: str) -> x509.KeyUsage:
 
 
 def organisation_in(certificate: x509.Certificate) -> str:
-    """The name it was made in."""
+    """Return the organisation name of a certificate made here."""
     return str(certificate.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)[0].value)
 
 
 def has_current_profile(certificate: x509.Certificate) -> bool:
-    """Return whether a seal certificate made here names the purposes that are given today."""
+    """Return whether a seal certificate made here names all purposes that new ones name."""
     try:
         purposes = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except x509.ExtensionNotFound:
@@ -59,7 +61,7 @@ def has_current_profile(certificate: x509.Certificate) -> bool:
 
 
 def authority_certificate(key: PrivateKey, name: str, at: datetime, number: int = 1) -> x509.Certificate:
-    """`number` tells one that follows another from it, which has the same organisation."""
+    """Return a new self-signed authority certificate. `number` distinguishes successors in the same organisation."""
     subject = _subject(name, "Authority" if number == 1 else f"Authority {number}")
     identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     return (
@@ -76,6 +78,7 @@ def authority_certificate(key: PrivateKey, name: str, at: datetime, number: int 
 def seal_certificate(
     key: PrivateKey, name: str, issuer: x509.Certificate, issuer_key: PrivateKey, at: datetime
 ) -> x509.Certificate:
+    """Return a new seal certificate, which ends no later than its issuer."""
     identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     above = issuer.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
     last = min(at + SEAL_LIFE, issuer.not_valid_after_utc)

@@ -1,4 +1,4 @@
-"""What a key and its certificate must fulfil before anything is sealed with them, every problem told at once."""
+"""Check that documents can be sealed with a key and its certificate, and report all problems at once."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ PrivateKey = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
 KEYS = "RSA with 2048 bits or more, or P-256, P-384, P-521"
 BRAINPOOL = (ec.BrainpoolP256R1, ec.BrainpoolP384R1, ec.BrainpoolP512R1)
 CURVES = (ec.SECP256R1, ec.SECP384R1, ec.SECP521R1, *BRAINPOOL)
-ELSEWHERE = {  # a certificate for these alone is refused as a seal by those who read the PDF
+ELSEWHERE = {  # PDF readers refuse a seal by a certificate that is only for these
     ExtendedKeyUsageOID.SERVER_AUTH: "TLS servers",
     ExtendedKeyUsageOID.CLIENT_AUTH: "TLS clients",
     ExtendedKeyUsageOID.TIME_STAMPING: "time stamps",
     ExtendedKeyUsageOID.OCSP_SIGNING: "answers about revocation",
 }
-# What a certificate raises that is none, when it is loaded or only when a part of it is looked at.
+# Exceptions of a malformed certificate, when it is loaded or only when one of its parts is accessed.
 UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm, x509.InvalidVersion, x509.DuplicateExtension)
 ENDING = "seal certificate ends soon"
 SOON = timedelta(days=60)
@@ -43,7 +43,7 @@ class AuthorityError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where key and certificate come from, in words: their files, and what to do to have others."""
+    """Where key and certificate come from, as phrases for messages; `another` says how to use others."""
 
     key: str
     certificate: str
@@ -57,7 +57,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What the files hold; `others` are in no order, and may not belong to the certificate."""
+    """A key, its certificate and `others`, which are in no order and may not belong to the certificate."""
 
     key: object
     certificate: x509.Certificate
@@ -69,7 +69,7 @@ class Material:
 
     @property
     def anchor_der(self) -> bytes:
-        """The certificate that trust in it begins with."""
+        """Return the certificate (DER) at the top of the chain, which has to be trusted."""
         return (self.certificate, *self.chain)[-1].public_bytes(Encoding.DER)
 
     @property
@@ -79,7 +79,7 @@ class Material:
 
 
 class Notice(NamedTuple):
-    """What forbids nothing and wants to be known: in a few words without names, and as a sentence with the remedy."""
+    """A remark that forbids nothing: a short form without names, and a sentence with the remedy."""
 
     brief: str
     sentence: str
@@ -87,7 +87,11 @@ class Notice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """`problems` forbid the use; `dates` tells of a certificate whose time is not now; `notices` forbid nothing."""
+    """The result of the checks.
+
+    `problems` forbid the use, `dates` is a sentence if the certificate is not valid now, and `notices` forbid
+    nothing.
+    """
 
     problems: tuple[str, ...]
     dates: str | None
@@ -105,7 +109,10 @@ def credential(
 
 
 def chain(certificate: x509.Certificate, others: Sequence[x509.Certificate]) -> list[x509.Certificate]:
-    """The issuers in order, as far as they are at hand; names are shared, so each is proved by its signature."""
+    """Return the issuers of a certificate in order, as far as they are among `others`.
+
+    Several issuers can have the same name, so each is confirmed by its signature.
+    """
     chain = [certificate]
     while chain[-1].issuer != chain[-1].subject:
         above = next((one for one in others if one not in chain and is_issued_by(chain[-1], one)), None)
@@ -124,7 +131,10 @@ def is_issued_by(certificate: x509.Certificate, issuer: x509.Certificate) -> boo
 
 
 def examine(material: Material, at: datetime, source: Source) -> Findings:
-    """Everything that speaks against sealing with these; raises `AuthorityError` for what cannot be examined."""
+    """Return everything that speaks against sealing with this material.
+
+    Raises `AuthorityError` if it cannot be examined.
+    """
     certificate = material.certificate
     try:
         return Findings(
@@ -181,6 +191,7 @@ def _of_curve(key: object, source: Source) -> Iterator[Notice]:
 
 
 def supported(key: object, path: object) -> PrivateKey:
+    """Return the key if documents can be sealed with it. Raises `AuthorityError`."""
     if isinstance(key, rsa.RSAPrivateKey) and key.key_size >= 2048:
         return key
     if isinstance(key, ec.EllipticCurvePrivateKey) and _is_on_known_curve(key):
@@ -195,11 +206,11 @@ def require_pair(key: PrivateKey, certificate: x509.Certificate, where: str) -> 
         )
 
 
-# ---------- what the certificate is for ----------
+# ---------- the purpose of the certificate ----------
 
 
 def _of_use(certificate: x509.Certificate, source: Source) -> Iterator[str]:
-    """What its extensions say; one that is silent about its use may be used for anything (RFC 5280)."""
+    """Yield problems with its purpose; a certificate without these extensions may be used for anything (RFC 5280)."""
     constraints = _extension(certificate, x509.BasicConstraints)
     if constraints is not None and constraints.ca:
         yield (
@@ -229,7 +240,7 @@ def _extension(certificate: x509.Certificate, kind: type[Extension]) -> Extensio
 
 
 def _of_hash(material: Material, source: Source) -> Iterator[str]:
-    """Of the certificate and the issuers above it; what a root says about itself is not relied on."""
+    """Yield weak hashes of the certificate and its issuers; the signature of a root on itself does not matter."""
     below_a_root = [issuer for issuer in material.chain if issuer.issuer != issuer.subject]
     for certificate in (material.certificate, *below_a_root):
         hashed = certificate.signature_hash_algorithm
@@ -242,7 +253,7 @@ def _of_hash(material: Material, source: Source) -> Iterator[str]:
 
 
 def _of_chain(material: Material, at: datetime, source: Source) -> Iterator[Notice]:
-    """Readers of PDFs find their way to a root they know by the certificates inside the seal."""
+    """Yield notices about a chain that PDF readers may be unable to follow to a root that they know."""
     top = (material.certificate, *material.chain)[-1]
     if top.issuer != top.subject:
         yield Notice(
@@ -264,7 +275,7 @@ def _of_chain(material: Material, at: datetime, source: Source) -> Iterator[Noti
 
 
 def lapsed(certificate: x509.Certificate, at: datetime, what: str, remedy: str) -> str | None:
-    """A sentence with the remedy where `at` lies outside the certificate's dates."""
+    """Return a sentence with the remedy if `at` lies outside the certificate's dates, or None."""
     first, last = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if at > last:
         return f"{what} has expired on {last:%Y-%m-%d}; {remedy}."

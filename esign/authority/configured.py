@@ -1,4 +1,4 @@
-"""The seal that the configuration names: a PKCS#12 file, or certificate and key in PEM."""
+"""Read the seal that the configuration names: a PKCS#12 file, or certificate and key in PEM."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,7 @@ from esign.config import Seal
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """`certificate` is a PKCS#12 file where there is no `key`."""
+    """The configured files; `certificate` is a PKCS#12 file if `key` is None."""
 
     certificate: Path
     key: Path | None = None
@@ -27,7 +27,7 @@ class Given:
         )
 
     def read(self) -> Material:
-        """Raises `AuthorityError`."""
+        """Return the material in the files. Raises `AuthorityError`."""
         content = files.read(self.certificate)
         if self.key is None:
             return bundle.opened(content, self.passphrase, self.source)
@@ -35,7 +35,7 @@ class Given:
 
 
 def given(seal: Seal) -> Given | None:
-    """None where the certificate is made here or uploaded."""
+    """Return the configured files, or None if the certificate is made here or uploaded."""
     if seal.certificate is not None:
         return Given(seal.certificate, seal.private_key, seal.secret)
     return Given(seal.pkcs12, None, seal.secret) if seal.pkcs12 is not None else None

@@ -1,4 +1,4 @@
-"""Reads and writes the few files of the authority: each whole or not at all, for this user alone."""
+"""Read and write the files of the authority: each completely or not at all, readable by this user alone."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +8,7 @@ from esign.system.vault import write_once, write_over
 
 
 def read(path: Path) -> bytes:
+    """Return the content of a file. Raises `AuthorityError`."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -17,12 +18,12 @@ def read(path: Path) -> bytes:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Whole or not at all, readable by this user alone; who comes second leaves what is there."""
+    """Write a file completely or not at all, readable by this user alone. An existing file is left as it is."""
     _written(path, content, write_once)
 
 
 def replace(path: Path, content: bytes) -> None:
-    """The same, in the place of what was there."""
+    """Write a file in the same way, replacing an existing one."""
     _written(path, content, write_over)
 
 

@@ -1,4 +1,7 @@
-"""Who changed what documents are sealed with, line by line beside the keys; lines are only ever added."""
+"""Record who changed the seal certificate, one JSON line for each change, beside the keys.
+
+Lines are only ever added.
+"""
 
 import json
 import os
@@ -14,9 +17,10 @@ FILE = "seal-changes.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What was done: `uploaded`, `went back`, `made anew`, `renewed` (or first made) or `configured`.
+    """A change of the seal certificate; `deed` is `uploaded`, `went back`, `made anew`, `renewed` or `configured`.
 
-    `who` is None where the program did it by itself, or by its configuration.
+    `renewed` includes the first certificate made here. `who` is None if the program did it itself or by its
+    configuration.
     """
 
     at: Instant
@@ -28,7 +32,7 @@ class Change:
 
 
 def add(folder: Path, change: Change) -> None:
-    """On the disk when it returns; raises `AuthorityError`."""
+    """Append a change, which is on the disk when this returns. Raises `AuthorityError`."""
     path = folder / FILE
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
@@ -42,7 +46,7 @@ def add(folder: Path, change: Change) -> None:
 
 
 def read(folder: Path) -> list[Change]:
-    """The newest first; a line that a crash cut is passed over."""
+    """Return all changes, the newest first. A line that was cut by a crash is skipped."""
     return list(reversed(list(_lines(folder / FILE))))
 
 

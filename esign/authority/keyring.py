@@ -1,4 +1,4 @@
-"""The authority of a running program: it changes under way, and everybody who holds it sees the change."""
+"""The authority of a running program. It can change while the program runs, and all holders see the change."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,7 +21,9 @@ WITHOUT_ASKING: dict[Origin, str] = {"made": "renewed", "uploaded": "uploaded", 
 
 @dataclass(frozen=True, slots=True)
 class By:
-    """Who changes it, and what they do; without, the program itself, by its files."""
+    """The person who changes the seal, their address, and the kind of change; all None if the program does it
+    itself.
+    """
 
     who: str | None = None
     ip: str | None = None
@@ -32,10 +34,14 @@ BY_ITSELF = By()
 
 
 class Keyring:
-    """`credentials` is always the same mapping. Every method reads or writes files: call them in a thread."""
+    """The present authority and its credentials.
+
+    `credentials` is always the same mapping object. Every method reads or writes files, so call them in a
+    thread.
+    """
 
     def __init__(self, data_dir: Path, organisation_name: str, now: Instant, given: Given | None) -> None:
-        """Raises `AuthorityError`."""
+        """Load or make the authority. Raises `AuthorityError`."""
         self._data_dir, self._name, self._given = data_dir, organisation_name, given
         self._lock = Lock()
         self.authority = load_or_make(data_dir, organisation_name, now, given)
@@ -53,18 +59,18 @@ class Keyring:
             journal.add(self._data_dir, change)
 
     def history(self) -> list[journal.Change]:
-        """What was sealed with, and who changed it; the newest first."""
+        """Return the changes of the seal certificate, the newest first."""
         return journal.read(self._data_dir)
 
     def refresh(self, now: Instant) -> tuple[Authority, Authority]:
-        """Renew what ends, and take what was put into the files meanwhile; before and after.
+        """Renew what ends soon and take up changed files. Return the authority before and after.
 
-        Raises `AuthorityError`; then all stays as it was.
+        Raises `AuthorityError`, and then nothing changes.
         """
         return self._change(now, lambda: None, BY_ITSELF)
 
     def upload(self, material: Material, now: Instant, by: By = BY_ITSELF) -> tuple[Authority, Authority]:
-        """Seal with this from now on; it was examined before."""
+        """Seal with this material from now on. The caller has examined it. Return the authority before and after."""
 
         def write() -> None:
             retired.keep(self._data_dir, material.credential)
@@ -73,13 +79,13 @@ class Keyring:
         return self._change(now, write, replace(by, deed="uploaded"))
 
     def go_back(self, now: Instant, by: By = BY_ITSELF) -> tuple[Authority, Authority]:
-        """Seal with the certificate made here; the uploaded key is gone, its certificate stays trusted."""
+        """Seal with the certificate made here. The uploaded key is deleted, its certificate stays trusted."""
         return self._change(now, lambda: uploaded.remove(self._data_dir), replace(by, deed="went back"))
 
     def make_anew(
         self, organisation_name: str, now: Instant, by: By = BY_ITSELF
     ) -> tuple[Authority, Authority]:
-        """Another authority and seal certificate made here, in this name; the ones before stay trusted."""
+        """Make another authority and seal certificate in this name. The earlier ones stay trusted."""
 
         def write() -> None:
             fresh_seal(self._data_dir, organisation_name, now)

@@ -1,4 +1,4 @@
-"""A seal that somebody sends by a form: one PKCS#12 file, or whichever PEM files hold its key and certificates."""
+"""Read an uploaded seal: one PKCS#12 file, or the PEM files that hold its key and certificates."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ LARGEST = 2**20  # a chain of ten certificates has 30 kB
 
 
 def opened(files: Sequence[tuple[str, bytes]], passphrase: str | None) -> tuple[Material, Source]:
-    """`files` by their names; raises `AuthorityError`."""
+    """Return the material of the uploaded files, given as names and contents. Raises `AuthorityError`."""
     bundles, texts = [], []
     for name, content in files:
         if len(content) > LARGEST:
@@ -35,7 +35,7 @@ def opened(files: Sequence[tuple[str, bytes]], passphrase: str | None) -> tuple[
 
 
 def _bare(content: bytes) -> x509.Certificate | None:
-    """A certificate as its issuer may send it, in DER."""
+    """Return the certificate if the file is one in DER, as some issuers send it, or None."""
     try:
         return x509.load_der_x509_certificate(content)
     except UNREADABLE:
@@ -45,7 +45,7 @@ def _bare(content: bytes) -> x509.Certificate | None:
 def _of_bundle(
     one: tuple[str, bytes], texts: Sequence[tuple[str, bytes]], passphrase: str | None
 ) -> tuple[Material, Source]:
-    """Certificates that came beside it may complete its chain."""
+    """Return the material of a PKCS#12 file. Certificates in the other files may complete its chain."""
     name, content = one
     source = Source(name, name, "the passphrase", ANOTHER)
     material = bundle.opened(content, passphrase, source)

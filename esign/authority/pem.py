@@ -1,4 +1,4 @@
-"""The seal of two PEM files: certificates, the seal's own and its issuers in any order, and the private key."""
+"""Read the seal from PEM: the private key, and the certificates of the seal and its issuers in any order."""
 
 import binascii
 import re
@@ -14,11 +14,15 @@ from esign.authority.public import is_pair
 
 KEY = re.compile(rb"-----BEGIN (?P<kind>[A-Z0-9 ]*PRIVATE KEY)-----.*?-----END (?P=kind)-----\n?", re.DOTALL)
 BODY = re.compile(rb"-----\s+([A-Za-z0-9+/=\s]+)-----END")
-UNKNOWN = re.compile("unknown (cipher|key encryption)", re.IGNORECASE)  # in the library's words
+UNKNOWN = re.compile("unknown (cipher|key encryption)", re.IGNORECASE)  # texts of the library's errors
 
 
 def opened(certificates: bytes, key: bytes, passphrase: str | None, source: Source) -> Material:
-    """Raises `AuthorityError`. Where no certificate belongs to the key, the first one is taken for the seal's."""
+    """Return key, certificate and the other certificates. Raises `AuthorityError`.
+
+    If no certificate belongs to the key, the first one is taken as the seal's; `checks` then reports the
+    mismatch.
+    """
     found = certificates_in(certificates, source)
     private = _private(key, passphrase, source)
     own = next((one for one in found if is_pair(private, one)), found[0])
@@ -68,7 +72,7 @@ def _private(content: bytes, passphrase: str | None, source: Source) -> object:
 
 
 def _is_locked_by_unknown(block: bytes, error: str) -> bool:
-    """Whether no passphrase would open it here."""
+    """Return whether the key is encrypted with an algorithm that is not available here."""
     body, content = BODY.search(block), b""
     with suppress(ValueError):  # damaged
         content = binascii.a2b_base64(body[1]) if body else b""

@@ -1,4 +1,4 @@
-"""The public key of a certificate: whose it is, and whether others than our library can read it."""
+"""Compare and judge the public key of a certificate."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from cryptography.x509.oid import PublicKeyAlgorithmOID
 
 
 class Oddity(NamedTuple):
-    """What keeps others from reading it, and what a better one has."""
+    """Why other programs cannot read the key, and what a suitable certificate would have."""
 
     cause: str
     remedy: str
@@ -21,7 +21,7 @@ def is_pair(key: object, certificate: x509.Certificate) -> bool:
 
 
 def oddity(certificate: x509.Certificate) -> Oddity | None:
-    """A seal by such a key is refused by readers of PDFs, or by our own verification."""
+    """Return what makes PDF readers or our own verification refuse seals by this certificate's key, or None."""
     if certificate.public_key_algorithm_oid == PublicKeyAlgorithmOID.RSASSA_PSS:
         return Oddity(
             "is for RSASSA-PSS signatures alone, which many readers of PDFs cannot check",
@@ -40,7 +40,7 @@ def oddity(certificate: x509.Certificate) -> Oddity | None:
 
 
 def _plain(certificate: x509.Certificate) -> bytes | None:
-    """The key as it is usually written; None for one that is not known here."""
+    """Return the public key in its usual encoding, or None if its kind is not known here."""
     try:
         return certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     except (ValueError, UnsupportedAlgorithm):

@@ -1,6 +1,6 @@
-"""The certificates that were ever sealed with here besides those made here: without their keys, and never removed.
+"""Keep every certificate that documents were sealed with and that was not made here, without its key, for ever.
 
-Whoever replaces a certificate wants what was sealed with it to stay checkable.
+What was sealed with a certificate has to stay verifiable after the certificate is replaced.
 """
 
 import hashlib
@@ -25,7 +25,10 @@ def keep(folder: Path, credential: Credential) -> None:
 
 
 def chains(folder: Path) -> Iterator[list[bytes]]:
-    """Of each the certificates (DER), first its own, last the one that trust begins with; raises `AuthorityError`."""
+    """Yield the chain (DER) of each kept certificate, its own first, the trust anchor last.
+
+    Raises `AuthorityError`.
+    """
     for path in sorted(folder.glob(NAME.format("*"))):
         try:
             found = x509.load_pem_x509_certificates(files.read(path))

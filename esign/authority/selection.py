@@ -1,4 +1,4 @@
-"""Which of the certificates at hand documents are sealed with, and which are trusted."""
+"""Select the certificates that documents are sealed with, and those that are trusted."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,19 +14,22 @@ from esign.authority.self_signed import Folder
 from esign.core.instant import Instant, to_datetime
 from esign.core.seal_credential import TEST_MARK, Credential
 
-LIVE, TEST = "", "test-"  # how the files of a mode begin
+LIVE, TEST = "", "test-"  # prefixes of the file names of each mode
 
 Origin = Literal["configured", "uploaded", "made"]
 
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """What documents are sealed with, and the certificates (DER) that vouch for it, the live mode's first.
+    """The credentials of both modes, and the certificates (DER) that vouch for them, those of live mode first.
 
-    `own`: the authorities made here, and the certificates of the seals that others issued. Whoever issued those
-    issues to others as well: what leads to them is trusted, and was not sealed here for that.
-    `warnings` tell of certificates outside their dates: signing goes on, seals wait until they are replaced.
-    `notices` tell of what will have to be done. `following` is the authority that will issue the seal after this one.
+    `own` are the authorities made here and the seal certificates that others issued. The issuers of the latter
+    are not in `own`: they issue to others as well, so what leads to them is trusted but was not necessarily
+    sealed here.
+
+    `warnings` are about certificates outside their dates: signing goes on, and seals wait until they are
+    replaced. `notices` announce what will have to be done. `following` is the authority that will issue the
+    next seal, or None.
     """
 
     live: Credential
@@ -41,7 +44,7 @@ class Authority:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One mode's seal, and what there is to say about it."""
+    """The seal of one mode, with its warning and notices."""
 
     credential: Credential
     warning: str | None
@@ -52,7 +55,8 @@ class Standing:
 def load_or_make(
     data_dir: Path, organisation_name: str, now: Instant, given: Given | None = None
 ) -> Authority:
-    """The credentials of both modes; makes under `data_dir` what is missing or ends soon, and overwrites nothing.
+    """Return the credentials of both modes. Makes under `data_dir` what is missing or ends soon, and overwrites
+    nothing.
 
     Raises `AuthorityError`.
     """
@@ -79,7 +83,7 @@ def _named(organisation_name: str) -> str:
 def _live(
     data_dir: Path, organisation_name: str, at: datetime, given: Given | None
 ) -> tuple[Origin, Standing]:
-    """The configured one before one that was uploaded, and that before the one made here."""
+    """Return the seal of live mode: the configured one, else the uploaded one, else the one made here."""
     if given is not None:
         standing = _brought(given.read(), at, given.source)
         retired.keep(data_dir, standing.credential)
@@ -109,7 +113,7 @@ def _made(folder: Folder) -> Standing:
 
 
 def _hindered(folder: Folder, hindrance: str) -> Notice:
-    """Say what is not renewed, and why."""
+    """Return a notice on what is not renewed, and why."""
     if folder.ends_soon():
         ends = f"{folder.seal().not_valid_after_utc:%Y-%m-%d}"
         return Notice(ENDING, f"The seal certificate ends on {ends} and cannot be renewed: {hindrance}")
@@ -125,9 +129,9 @@ def fresh_seal(data_dir: Path, organisation_name: str, now: Instant) -> None:
 
 
 def known_roots(data_dir: Path, given: Given | None = None) -> tuple[bytes, ...]:
-    """The anchors (DER) of every certificate that was ever sealed with here, and of the configured one.
+    """Return the anchors (DER) of every certificate that was ever used for sealing here, and of the configured one.
 
-    Makes nothing. Raises `AuthorityError` where the configured files cannot be opened.
+    Nothing is made. Raises `AuthorityError` if the configured files cannot be opened.
     """
     configured = () if given is None else (given.read().anchor_der,)
     live, test = _made_roots(data_dir)
@@ -136,7 +140,10 @@ def known_roots(data_dir: Path, given: Given | None = None) -> tuple[bytes, ...]
 
 
 def known_own(data_dir: Path, given: Given | None = None) -> tuple[bytes, ...]:
-    """By what (DER) a seal made here is known, as `Authority.own`; raises as `known_roots` does."""
+    """Return the certificates (DER) by which a seal of this installation is recognised, as in `Authority.own`.
+
+    Raises as `known_roots` does.
+    """
     configured = () if given is None else (given.read().certificate.public_bytes(Encoding.DER),)
     live, test = _made_roots(data_dir)
     seals = (chain[0] for chain in retired.chains(data_dir))

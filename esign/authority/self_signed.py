@@ -1,8 +1,9 @@
-"""The self-made authority of one mode: made at the first start, found again at the next, renewed before it ends.
+"""The self-made authority of one mode: made at the first start, loaded at the next, renewed before it ends.
 
-Each is a pair of files, `authority.key` and `authority.pem`, `seal.key` and `seal.pem`; those that follow have a
-number: `seal-2.key`, `seal-2.pem`. Nothing is ever written over. The key comes before its certificate and does not
-count without it, so that a crash in between leaves the pair before in use, and a key that the next try certifies.
+Each is a pair of files, `authority.key` and `authority.pem`, `seal.key` and `seal.pem`. Successors have a
+number: `seal-2.key`, `seal-2.pem`. No file is ever overwritten. The key is written before its certificate and
+does not count without it. So a crash in between leaves the earlier pair in use, and a key that the next attempt
+certifies.
 """
 
 import re
@@ -42,9 +43,9 @@ from esign.authority.checks import (
 )
 from esign.core.seal_credential import Credential
 
-# Of a seal: long enough that a server that is off over a summer is not late.
+# How long before its end a seal is renewed: a server that is off for a summer is not too late.
 RENEW_BEFORE = timedelta(days=90)
-# How long a new authority can be made known before anything is sealed under it.
+# How long before its first use a new authority is made, so that recipients can be told.
 ANNOUNCED = timedelta(days=365)
 
 Kind = Literal["authority", "seal"]
@@ -63,7 +64,7 @@ class Folder:
         return self.folder / f"{self.prefix}{kind}{'' if number == 1 else f'-{number}'}.{suffix}"
 
     def numbers(self, kind: Kind) -> list[int]:
-        """Of the certificates that are there, the oldest first."""
+        """Return the numbers of the certificates that exist, the oldest first."""
         shape = re.compile(rf"{re.escape(self.prefix)}{kind}(?:-(\d+))?\.pem")
         found = [shape.fullmatch(path.name) for path in self.folder.glob(f"{self.prefix}{kind}*.pem")]
         return sorted(int(hit[1] or 1) for hit in found if hit)
@@ -72,15 +73,18 @@ class Folder:
         return {number: _certificate(self.path(kind, number, "pem")) for number in self.numbers(kind)}
 
     def in_use(self, kind: Kind) -> int:
-        """The newest whose time it is, so that one made while the clock was wrong does no harm; else the newest."""
+        """Return the number of the newest certificate that is valid now, or else of the newest.
+
+        A certificate that was made while the clock was wrong thus does no harm.
+        """
         found = self.certificates(kind)
         current = [number for number, one in found.items() if lapsed(one, self.at, "", "") is None]
         return max(current or found, default=1)
 
-    # ---------- what is there ----------
+    # ---------- loading ----------
 
     def credential(self) -> Credential:
-        """The seal in use; raises `AuthorityError`."""
+        """Return the credential of the seal in use. Raises `AuthorityError`."""
         number = self.in_use("seal")
         path = self.path("seal", number, "key")
         key, seal = _key(path), _certificate(self.path("seal", number, "pem"))
@@ -91,7 +95,7 @@ class Folder:
         return _certificate(self.path("seal", self.in_use("seal"), "pem"))
 
     def authority(self) -> x509.Certificate:
-        """The one that new seals are issued by, unless the present seal's goes on."""
+        """Return the authority that issues new seals, unless that of the present seal still lasts."""
         return _certificate(self.path("authority", self.in_use("authority"), "pem"))
 
     def _issuer(self, seal: x509.Certificate) -> x509.Certificate:
@@ -105,15 +109,15 @@ class Folder:
         )
 
     def roots(self) -> list[bytes]:
-        """The certificates (DER) of every authority ever made for this mode."""
+        """Return the certificates (DER) of every authority ever made for this mode."""
         return [one.public_bytes(Encoding.DER) for one in self.certificates("authority").values()]
 
     # ---------- renewal ----------
 
     def settle(self) -> str | None:
-        """Make what is missing and renew what ends; what stands in the way of a renewal is told, not raised.
+        """Make what is missing and renew what ends soon. Return what prevents a renewal, or None.
 
-        Raises `AuthorityError` where there is nothing to seal with.
+        Raises `AuthorityError` if there is nothing to seal with.
         """
         if not self.numbers("seal"):
             self.make()
@@ -131,7 +135,7 @@ class Folder:
         return problem if self._is_due() else None
 
     def _is_due(self) -> bool:
-        """Return whether the seal ends soon, or is of a profile that some readers of PDFs refuse."""
+        """Return whether the seal ends soon, or has a profile that some PDF readers refuse."""
         return self.ends_soon() or not self.has_current_profile()
 
     def has_current_profile(self) -> bool:
@@ -141,11 +145,11 @@ class Folder:
         return ends_before(self.seal(), self.at + RENEW_BEFORE)
 
     def _needs_authority(self) -> bool:
-        """Long before the seal that comes next would outlive the authority."""
+        """Return whether a new authority is needed, long before the next seal would outlive the present one."""
         return ends_before(self.authority(), self.at + SEAL_LIFE + ANNOUNCED)
 
     def renew(self) -> None:
-        """What is due; the seal that was in use, and its authority, stay where they are."""
+        """Renew what is due. The seal in use and its authority stay in place."""
         if self._needs_authority():
             self._add_authority(organisation_in(self.authority()))
         if self._is_due():
@@ -153,23 +157,27 @@ class Folder:
             self._add_seal(organisation_in(seal), self._authority_for_next(seal))
 
     def _authority_for_next(self, seal: x509.Certificate) -> int:
-        """The one that issued the present seal while another fits into its time: readers may trust it already."""
+        """Return the number of the authority for the next seal.
+
+        It is the issuer of the present seal as long as another seal fits into its time, because readers may
+        trust it already.
+        """
         for number, one in self.certificates("authority").items():
             if is_issued_by(seal, one) and not ends_before(one, self.at + SEAL_LIFE):
                 return number
         return self.in_use("authority")
 
     def anew(self) -> None:
-        """Another authority and another seal under it, in the present name."""
+        """Make another authority and a seal under it, in the present name."""
         self._add_seal(self.name, self._add_authority(self.name))
 
     def following(self) -> x509.Certificate | None:
-        """The authority that will issue the seals from some renewal on, where it is not the present one."""
+        """Return the authority that will issue the seals from some renewal on, or None if it is the present one."""
         newest = self.authority()
         return None if is_issued_by(self.seal(), newest) else newest
 
     def succession(self) -> Notice | None:
-        """What those have to know who trust the present authority."""
+        """Return a notice for those who trust the present authority, or None if it stays."""
         following, seal = self.following(), self.seal()
         if following is None:
             return None
@@ -181,7 +189,9 @@ class Folder:
         )
 
     def late(self, hindrance: str | None) -> str | None:
-        """What is wrong with the dates of the seal certificate although it is renewed by itself, and what to do."""
+        """Return what is wrong with the dates of the seal certificate although it is renewed automatically,
+        with the remedy.
+        """
         path = self.path("seal", self.in_use("seal"), "pem")
         remedy = hindrance or "make a new one on the page of the seal."
         return lapsed(self.seal(), self.at, f"The seal certificate {path}", remedy.removesuffix("."))
@@ -189,7 +199,7 @@ class Folder:
     # ---------- making ----------
 
     def make(self) -> None:
-        """The first of each, or what a crash left missing of them."""
+        """Make the first authority and seal, or what a crash left missing of them."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
@@ -220,7 +230,7 @@ class Folder:
         return number
 
     def _key(self, kind: Kind, number: int) -> PrivateKey:
-        """That of a certificate that is there, or of the one to be made."""
+        """Return the key of an existing certificate, or make that of a new one. Raises `AuthorityError`."""
         path, certificate = self.path(kind, number, "key"), self.path(kind, number, "pem")
         if not path.exists():
             if certificate.exists():
@@ -241,6 +251,7 @@ def key_as_pem(key: PrivateKeyTypes) -> bytes:
 
 
 def _key(path: Path) -> PrivateKey:
+    """Return the key in a file. Raises `AuthorityError`."""
     try:
         return supported(load_pem_private_key(files.read(path), None), path)
     except (ValueError, TypeError) as error:

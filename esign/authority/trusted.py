@@ -1,4 +1,4 @@
-"""The authorities of others that the configuration trusts, read from files, folders and the system's store."""
+"""Read the authorities that the configuration trusts, from files, folders and the system's trust store."""
 
 import re
 import ssl
@@ -19,9 +19,9 @@ BLOCK = re.compile(PEM + rb".+?-----END CERTIFICATE-----", re.DOTALL)
 
 
 def trusted_roots(places: Iterable[Path | str]) -> tuple[bytes, ...]:
-    """Every certificate there, as DER, each once; a text in place of a path means the system's store.
+    """Return every certificate there, as DER, each once; a string in place of a path means the system's store.
 
-    Raises `AuthorityError` for a place that holds none.
+    Raises `AuthorityError` for a place that holds no certificate.
     """
     found: dict[bytes, None] = {}
     for place in places:
@@ -60,7 +60,7 @@ def _of_file(path: Path) -> list[bytes]:
 
 
 def _of_system() -> list[bytes]:
-    """What OpenSSL would trust: its file of roots, or else its folder of them, without those that cannot be read."""
+    """Return the roots that OpenSSL trusts, from its file or else its folder, without those that cannot be read."""
     paths = ssl.get_default_verify_paths()
     place = paths.cafile or paths.capath
     if place is None:

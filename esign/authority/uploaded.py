@@ -1,4 +1,4 @@
-"""The seal that was uploaded, as one file in the data folder, so that key and certificate change together."""
+"""Store the uploaded seal as one file in the data folder, so that key and certificate change together."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ SOURCE = Source(
 
 
 def read(folder: Path) -> Material | None:
-    """Raises `AuthorityError` where the file is there and not what was written."""
+    """Return the uploaded seal, or None. Raises `AuthorityError` if the file is damaged."""
     path = folder / FILE
     if not path.exists():
         return None
@@ -34,7 +34,7 @@ def read(folder: Path) -> Material | None:
 
 
 def write(folder: Path, credential: Credential) -> None:
-    """The key without its passphrase, as that of the seal made here."""
+    """Write the seal; its key is stored without its passphrase, as is that of a seal made here."""
     key = key_as_pem(load_der_private_key(credential.key_der, None))
     files.replace(folder / FILE, key + as_pem(credential))
 
@@ -44,6 +44,6 @@ def remove(folder: Path) -> None:
 
 
 def as_pem(credential: Credential) -> bytes:
-    """Its certificates, the seal's own first."""
+    """Return the certificates of a credential in PEM, the seal's own first."""
     ders = (credential.certificate_der, *credential.chain_der)
     return b"".join(x509.load_der_x509_certificate(der).public_bytes(Encoding.PEM) for der in ders)

@@ -1,6 +1,6 @@
-"""The command line; its exit codes stand in `exits`.
+"""The command line. Its exit codes are in `exit_codes`.
 
-Each command imports what it needs itself: `esign --version` answers in a few milliseconds.
+Each command imports what it needs itself, so that `esign --version` answers in a few milliseconds.
 """
 
 import logging
@@ -20,7 +20,7 @@ from esign.cli.users import users
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="esign", message="%(prog)s %(version)s")
 def main() -> None:
-    """Electronic signatures from one process and one SQLite file."""
+    """Run electronic signatures from one process and one SQLite file."""
 
 
 @main.command()
@@ -71,9 +71,9 @@ def demo(into: Path | None, leave: bool, webhook: str | None) -> None:
 )
 @with_config
 def verify(pdf: Path, as_json: bool, trust: tuple[Path, ...], online: bool, file: Path | None) -> None:
-    """Check the signatures of a PDF; 0 only for "valid".
+    """Check the signatures of a PDF; the exit code is 0 only for "valid".
 
-    Nobody is asked about it without --online.
+    Nothing is asked over the network without --online.
     """
     config = configured(file)
 
@@ -95,12 +95,12 @@ def verify(pdf: Path, as_json: bool, trust: tuple[Path, ...], online: bool, file
 @click.option("--chains", is_flag=True, help="Do not open the sealed files; quick also for very many.")
 @with_config
 def verify_audit(what: str | None, chains: bool, file: Path | None) -> None:
-    """Recompute the audit trails; 0 only for "intact".
+    """Recompute the audit trails; the exit code is 0 only for "intact".
 
-    Intact is a trail of which every entry is as it was written.
+    A trail is intact if every entry is as it was written.
 
-    Each trail is held against the head inside its sealed file. With a sealed FILE, which may have been kept anywhere,
-    the trail is held against that one.
+    Each trail is compared with the head inside its sealed file. With a sealed FILE, which may come from
+    anywhere, the trail is compared with that one.
     """
     config = configured(file)
 
@@ -120,7 +120,7 @@ def verify_audit(what: str | None, chains: bool, file: Path | None) -> None:
 @main.command()
 @with_config
 def check(file: Path | None) -> None:
-    """Read every page, row and content of the database; 0 only where all of it can be read.
+    """Read every page, row and content of the database; the exit code is 0 only if all can be read.
 
     It can run beside a server. It repairs nothing.
     """
@@ -173,7 +173,7 @@ def openapi() -> None:
 def outbox(mail_id: str | None, last: int, file: Path | None) -> None:
     """List the mails kept here, or print one.
 
-    They are kept where no mail server is set, and in test mode; with --last N the newest N are listed.
+    Mails are kept if no mail server is set, and in test mode. With --last N the newest N are listed.
     """
     config = configured(file)
 

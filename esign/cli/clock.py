@@ -1,4 +1,4 @@
-"""`esign clock`: whether the server believes the clock of its machine, and confirming that it is right."""
+"""`esign clock`: show whether the server trusts the clock of its machine, and confirm that the clock is right."""
 
 from pathlib import Path
 
@@ -10,13 +10,13 @@ from esign.cli.installation import application_key, configured, database, with_c
 
 @click.group()
 def clock() -> None:
-    """The clock by which documents expire."""
+    """Show and confirm the clock by which documents expire."""
 
 
 @clock.command("show")
 @with_config
 def show_clock(file: Path | None) -> None:
-    """Say what time was certain last, and whether the machine's clock has jumped since."""
+    """Show the last certain time, and whether the machine's clock has jumped since."""
     config = configured(file)
 
     async def work() -> None:
@@ -42,7 +42,7 @@ def show_clock(file: Path | None) -> None:
 @clock.command("confirm")
 @with_config
 def confirm_clock(file: Path | None) -> None:
-    """Say that the machine's clock is right, after it has jumped.
+    """Confirm that the machine's clock is right, after it has jumped.
 
     The server follows within seconds. What is due by that clock is then done, and cannot be undone.
     """

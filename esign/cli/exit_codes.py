@@ -1,6 +1,8 @@
-"""How a command ends: 0 done, 1 failed or "no", 2 usage, configuration or unreadable input,
-3 another server on the same data, 4 another schema than this program's, 65 a damaged or foreign
-database, 70 storage failed. Only after 70 a restart can help.
+"""The exit codes of commands, and the errors that lead to them.
+
+0 done, 1 failed or "no", 2 usage, configuration or unreadable input, 3 another server on the same data, 4
+another schema than this program's, 65 a damaged or foreign database, 70 storage failed. Only after 70 a restart
+can help.
 """
 
 import sys
@@ -13,13 +15,13 @@ FAILED, USAGE, SERVED, NEWER, DAMAGED, STORAGE = 1, 2, 3, 4, 65, 70
 
 
 def stop(code: int, message: str) -> NoReturn:
-    """End with a sentence on stderr that names the cause and the remedy."""
+    """Exit with `code` and a sentence on stderr that names the cause and the remedy."""
     click.echo(f"esign: {message}", err=True)
     sys.exit(code)
 
 
 def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
-    """Run to the end; what can go wrong outside the program becomes a sentence and an exit code."""
+    """Run a command to its end and exit. Errors from outside the program become a sentence and an exit code."""
     import sqlite3
 
     import uvloop
@@ -86,7 +88,7 @@ def run(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
 
 
 def refusal(error: OSError) -> tuple[int, str]:
-    """Exit code and sentence for what the system refused."""
+    """Return the exit code and the sentence for an error of the operating system."""
     import errno
 
     said = error.strerror or str(error)
@@ -102,7 +104,7 @@ def refusal(error: OSError) -> tuple[int, str]:
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Whether the disk has no room, or takes no writes at all."""
+    """Return whether the error means that the disk is full, or takes no writes at all."""
     import errno
 
     refused = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)

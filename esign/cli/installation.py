@@ -1,4 +1,4 @@
-"""The installation a command works on: its configuration, and its database without a running server."""
+"""Open the installation that a command works on: its configuration, and its database without a running server."""
 
 import os
 from collections.abc import AsyncIterator
@@ -34,7 +34,7 @@ def configured(file: Path | None) -> "Config":
 
 @asynccontextmanager
 async def database(config: "Config") -> AsyncIterator["Database"]:
-    """The database of the configuration, beside a running server or before there was one; its key is made first."""
+    """Open the database of the configuration, beside a running server or before the first one. Makes its key first."""
     from esign.store.engine.database import FILE, opened
     from esign.store.server import installation
 

@@ -1,4 +1,4 @@
-"""`esign keys`: API keys of the organisation."""
+"""`esign keys`: manage the API keys of the organisation."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from esign.cli.installation import application_key, configured, database, with_c
 
 @click.group()
 def keys() -> None:
-    """API keys of the organisation."""
+    """Manage the API keys of the organisation."""
 
 
 @keys.command("create")
@@ -27,10 +27,10 @@ def keys() -> None:
 def create_key(
     name: str, test: bool, scopes: tuple[str, ...], expires_days: int | None, file: Path | None
 ) -> None:
-    """Make a key: the key alone on stdout, shown this once.
+    """Create a key, and print the key alone on stdout, this once.
 
-    It acts for whoever runs the server, with what an administrator may do. A key made in the web application acts
-    with the present role of the member who made it.
+    It acts for the operator of the server, with the rights of an administrator. A key made in the web
+    application acts with the present role of the member who made it.
     """
     from esign.core.actor import Mode
     from esign.core.people.api_key import LIVE_ONLY, Scope
@@ -85,7 +85,7 @@ def until(expires_at: int | None) -> str:
 @keys.command("list")
 @with_config
 def list_keys(file: Path | None) -> None:
-    """Every key with its state; never the key itself.
+    """List every key with its state, but never the key itself.
 
     A suspended key does nothing: the member who made it was removed or disabled.
     """
@@ -112,7 +112,7 @@ def list_keys(file: Path | None) -> None:
 @click.argument("key_id", metavar="ID")
 @with_config
 def revoke_key(key_id: str, file: Path | None) -> None:
-    """End a key; it counts from the next request on."""
+    """Revoke a key; it stops working with the next request."""
     config = configured(file)
 
     async def work() -> None:

@@ -1,4 +1,4 @@
-"""`esign orgs`: the organisations of the installation."""
+"""`esign orgs`: manage the organisations of the installation."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ PLANS = ("free", "team", "business", "enterprise")
 
 @click.group()
 def orgs() -> None:
-    """Organisations; most installations have one."""
+    """Manage organisations; most installations have one."""
 
 
 @orgs.command("create")
@@ -20,7 +20,7 @@ def orgs() -> None:
 @click.option("--plan", type=click.Choice(PLANS), help="That of the configuration if left out.")
 @with_config
 def create_org(name: str, plan: str | None, file: Path | None) -> None:
-    """One more organisation: its id alone on stdout."""
+    """Create another organisation, and print its id alone on stdout."""
     if not 1 <= len(name.strip()) <= 200 or not name.isprintable():
         raise click.BadParameter("give a name of 1 to 200 characters", param_hint="--name")
     config = configured(file)
@@ -46,7 +46,7 @@ def create_org(name: str, plan: str | None, file: Path | None) -> None:
 @orgs.command("list")
 @with_config
 def list_orgs(file: Path | None) -> None:
-    """Each organisation with its plan, oldest first."""
+    """List the organisations with their plans, oldest first."""
     config = configured(file)
 
     async def work() -> None:
@@ -69,7 +69,7 @@ def list_orgs(file: Path | None) -> None:
 @click.argument("plan", type=click.Choice(PLANS))
 @with_config
 def set_plan(organisation: str, plan: str, file: Path | None) -> None:
-    """Change what an organisation may do."""
+    """Change the plan of an organisation, and so what it may do."""
     config = configured(file)
 
     async def work() -> None:

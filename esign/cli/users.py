@@ -1,4 +1,4 @@
-"""`esign users`: the people who sign in to the web application."""
+"""`esign users`: manage the people who sign in to the web application."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ ROLES = ("owner", "admin", "member", "viewer")
 
 @click.group()
 def users() -> None:
-    """The people who sign in."""
+    """Manage the people who sign in."""
 
 
 @users.command("create")
@@ -27,9 +27,9 @@ def users() -> None:
 @click.option("--org", "organisation", metavar="ID", help="The organisation; the first one if left out.")
 @with_config
 def create_user(email: str, name: str, role: str, organisation: str | None, file: Path | None) -> None:
-    """Invite somebody.
+    """Invite a person to sign in.
 
-    On stdout stands the link alone, on which they choose a password.
+    Prints the link alone on stdout; the person chooses a password with it.
     """
     from esign.core.people.member import MemberRole
 
@@ -55,7 +55,7 @@ def create_user(email: str, name: str, role: str, organisation: str | None, file
 
 
 def checked(email: str, name: str) -> tuple[str, str]:
-    """As the API takes them."""
+    """Return the address and name after validating them as the API does."""
     from pydantic import ValidationError
 
     from esign.web.api.members import InviteMember
@@ -79,7 +79,7 @@ async def prepare(db: "Database", config: "Config", now: int) -> None:
 @users.command("list")
 @with_config
 def list_users(file: Path | None) -> None:
-    """Everybody who signs in, and their roles."""
+    """List all people who sign in, and their roles."""
     config = configured(file)
 
     async def work() -> None:
@@ -106,9 +106,9 @@ FIRST = "make an owner with: esign users create --role owner --email ADDRESS --n
 @click.option("--without-second-factor", is_flag=True, help="Their authenticator is lost as well.")
 @with_config
 def reset_password(email: str, without_second_factor: bool, file: Path | None) -> None:
-    """Let somebody choose a new password.
+    """Let a person choose a new password.
 
-    They are signed out everywhere. On stdout stands the link alone, on which they choose it.
+    They are signed out everywhere. Prints the link alone on stdout; the person chooses the password with it.
     """
     config = configured(file)
 
@@ -134,7 +134,7 @@ def reset_password(email: str, without_second_factor: bool, file: Path | None) -
 @click.option("--undo", is_flag=True, help="Let them sign in again.")
 @with_config
 def disable_user(email: str, undo: bool, file: Path | None) -> None:
-    """Sign somebody out and let them in no more."""
+    """Sign a person out and refuse further sign-ins."""
     config = configured(file)
 
     async def work() -> None:

@@ -1,4 +1,4 @@
-"""`esign verify`: one file checked in a limited worker, told as words or as JSON."""
+"""`esign verify`: verify one file in a limited worker, and print the report as words or as JSON."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,7 +23,7 @@ class Unreadable(Exception):
 async def verify_file(
     config: Config, pdf: Path, trust: tuple[Path, ...], online: bool = False
 ) -> Verification:
-    """Raises Unreadable."""
+    """Return the report on a file. Raises Unreadable."""
     content = read(pdf)
     async with judging(config, trust, online) as judge:
         try:
@@ -34,8 +34,9 @@ async def verify_file(
 
 @asynccontextmanager
 async def judging(config: Config, trust: tuple[Path, ...] = (), online: bool = False) -> AsyncIterator[Judge]:
-    """Trusts this installation's authority, as far as there is one, the roots of the configuration and those given.
+    """Open a function that verifies files.
 
+    It trusts this installation's authority if there is one, the roots of the configuration and those given.
     Raises Unreadable.
     """
     place, given = config.storage.data_dir, authority.given(config.seal)
@@ -58,7 +59,7 @@ async def judging(config: Config, trust: tuple[Path, ...] = (), online: bool = F
 
 
 async def fetch(http: Outbound, workers: Workers, content: bytes, roots: tuple[bytes, ...]) -> list[bytes]:
-    """What the issuers of the certificates say; nothing of a file that no worker can open."""
+    """Return what the issuers of the certificates say about revocation; nothing for a file that no worker can open."""
     try:
         found = await workers.ask("sources", list[Source], content, roots, SystemClock().now())
     except WorkerFailed:
@@ -93,7 +94,7 @@ IN_THE_FILE = {
 
 
 def headline(verification: Verification) -> str:
-    """Return the verdict in one line; a valid file that something was added to is not called unchanged."""
+    """Return the verdict in one line. A valid file with additions is not called unchanged."""
     summary = verification["summary"]
     return WORDS.get(verification["result"], f"VALID: {summary[0].lower()}{summary[1:]}")
 
@@ -118,14 +119,14 @@ def show(verification: Verification, as_json: bool) -> str:
 
 
 def plain(line: str) -> str:
-    """Without what moves about in a terminal: names come from strangers, and could write a verdict of their own."""
+    """Return the line without control characters: names in a file could otherwise fake a verdict on a terminal."""
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in line)
 
 
 def of_signature(signature: Signature) -> list[str]:
     certificate, stamp = signature["certificate"], signature["timestamp"]
     where = signature["fieldName"] or "a signature"
-    if certificate is None:  # nothing of it can be read
+    if certificate is None:  # the signature cannot be read
         return [f"  {where}: {reason}" for reason in signature["reasons"]]
     return [
         f"  {where}: signed by {signature['signerName']}, {signature['signedAt'] or 'time unknown'}",

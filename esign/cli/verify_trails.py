@@ -1,4 +1,4 @@
-"""`esign verify-audit`: every audit trail and administrative log recomputed, trails held against the sealed files."""
+"""`esign verify-audit`: recompute audit trails and administrative logs, and compare trails with the sealed files."""
 
 import re
 from collections.abc import Callable
@@ -16,13 +16,13 @@ from esign.store.server import installation
 from esign.system import vault
 
 DOCUMENT = re.compile(r"(doc|org)_[0-9a-z]{1,60}")
-MOST = 20  # broken trails told one by one
+MOST = 20  # broken trails that are reported one by one
 
 Say = Callable[[str], None]
 
 
 async def verify_audit(config: Config, what: str | None, chains_only: bool, say: Say) -> bool:
-    """Whether all is as it was written; raises Unreadable where there is no such file, document or database."""
+    """Return whether all is as it was written. Raises Unreadable if there is no such file, document or database."""
     data = config.storage.data_dir
     if not (data / FILE).exists():
         raise Unreadable(
@@ -87,7 +87,10 @@ async def of_trails(
 
 
 async def of_file(db: Database, keys: vault.Vault, pdf: Path, judge: verify_trails.Judge, say: Say) -> bool:
-    """A sealed file, wherever it was kept, against the trail that lies here."""
+    """Compare a sealed file, wherever it comes from, with the trail in this installation.
+
+    Return whether they agree.
+    """
     try:
         found = await judge(read(pdf))
     except Problem as problem:

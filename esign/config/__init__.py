@@ -1,11 +1,15 @@
-"""The configuration: `load` makes one frozen `Config` out of `esign.toml` and `ESIGN_…` variables.
+"""The configuration: `load` builds one frozen `Config` from `esign.toml` and `ESIGN_…` variables.
 
-Decisions: this is the only reader of both; everything else is handed a `Config` or one of its tables.
-Pydantic models over `tomllib` instead of pydantic-settings, which costs 165 ms and 24 MB. Values are strict
-(`"80"` is no port), and all problems are told at once and in words: the reader is a person at a console.
-Secrets are `SecretStr`, which cannot be printed by accident. A variable that no key answers to stops the
-start, as a misspelt key does. Four files: `values` says what one value may be, `table` what a table is, `tables`
-what the keys are, `reading` reads and explains.
+Decisions:
+
+- This package is the only reader of both. Everything else is handed a `Config` or one of its tables.
+- Pydantic models over `tomllib` are used instead of pydantic-settings, which costs 165 ms and 24 MB.
+- Values are strict (`"80"` is no port), and all problems are reported at once and in words, because the reader
+  is a person at a console.
+- Secrets are `SecretStr`, which cannot be printed by accident.
+- A variable that matches no key stops the start, as a misspelt key does.
+- There are four files: `values` defines what one value may be, `table` what a table is, `tables` what the keys
+  are, and `reading` reads and explains.
 """
 
 from esign.config.reading import ConfigError, load

@@ -1,4 +1,4 @@
-"""Reads `esign.toml` and the environment, and says what is wrong with them in words."""
+"""Read `esign.toml` and the environment, and explain in words what is wrong with them."""
 
 import re
 import tomllib
@@ -18,31 +18,32 @@ from esign.config.tables import TABLES, Config
 
 FILE = Path("esign.toml")
 PREFIX = "ESIGN_"
-OF_PROGRAMS = {"ESIGN_KEY", "ESIGN_URL"}  # what programs that call the API read: no settings of the server
+OF_PROGRAMS = {"ESIGN_KEY", "ESIGN_URL"}  # read by programs that call the API; no settings of the server
 
 KEYS: Mapping[str, FieldInfo] = {
     f"{table}.{key}": field for table, model in TABLES.items() for key, field in model.keys().items()
 }
 SECRETS = frozenset(path for path, field in KEYS.items() if SecretStr in get_args(field.annotation))
 SECRET_WORDS = re.compile("pass|secret|token|key", re.IGNORECASE)
-LOGIN = re.compile(r"\A[^@]*:.*@", re.DOTALL)  # there may be a password in it
+LOGIN = re.compile(r"\A[^@]*:.*@", re.DOTALL)  # it may contain a password
 VARIABLES: Mapping[str, str] = {PREFIX + path.replace(".", "__").upper(): path for path in KEYS}
 
 
 class ConfigError(Exception):
-    """The configuration cannot be used; its text is one line per problem, to be shown as it is."""
+    """The configuration cannot be used; the text is one line for each problem, to be printed as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A value somebody set, and where."""
+    """A value that was set, and its source."""
 
     value: Any
     source: str
 
 
 def load(path: Path | None, environ: Mapping[str, str]) -> Config:
-    """The configuration of `path` (else of ./esign.toml, if there is one) under the variables of `environ`.
+    """Return the configuration of `path`, or of ./esign.toml if that exists, overridden by the variables of
+    `environ`.
 
     Raises ConfigError naming every problem: the key, what was found, what is allowed, the nearest known key.
     """
@@ -111,7 +112,7 @@ def _from_environment(environ: Mapping[str, str], folder: Path, problems: list[s
 
 
 def _from_text(text: str, field: FieldInfo) -> Any:
-    """A TOML value, else the text itself, as for a password of digits: no number where the key is a text."""
+    """Return a TOML value, or the text itself if it is none or the key takes a text, such as a password of digits."""
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -132,11 +133,11 @@ def _secret(file: Path, variable: str) -> str:
     return text
 
 
-# ---------- words ----------
+# ---------- messages ----------
 
 
 def _problem(details: ErrorDetails, given: Mapping[str, Given]) -> str:
-    """A sentence on what pydantic found; checks over several keys of a table bring their own."""
+    """Return a sentence on a problem that pydantic found; checks over several keys of a table bring their own."""
     name = ".".join(str(part) for part in details["loc"][:2])
     reason = str(details.get("ctx", {}).get("error", ""))
     if name not in KEYS:
@@ -154,7 +155,9 @@ def _unknown(name: str, value: object, source: str, known: Iterable[str]) -> str
 
 
 def nearest(name: str, known: Iterable[str], table: bool = False) -> str:
-    """The known key that looks most like `name`, as a whole and in its last part; for a `table` the one it is in."""
+    """Return the known key most like `name`, as a whole and in its last part; for a `table`, a key of the
+    nearest table.
+    """
 
     def likeness(candidate: str) -> float:
         if table:
@@ -173,7 +176,7 @@ def _last(name: str) -> str:
 
 
 def allowed(field: FieldInfo) -> str:
-    """The values a key takes, in words."""
+    """Return the values that a key takes, in words."""
     kinds = [kind for kind in (get_args(field.annotation) or (field.annotation,)) if kind is not type(None)]
     if field.annotation is bool:
         return "true or false"
@@ -189,7 +192,7 @@ def allowed(field: FieldInfo) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as TOML writes it, on one line and not too long."""
+    """Return a value as TOML writes it, on one line, shortened, and without a password in an address."""
     match value:
         case bool():
             return str(value).lower()

@@ -1,4 +1,4 @@
-"""What one table of `esign.toml` is made of: keys with a line on each, and what an empty text means."""
+"""The base class of the tables of `esign.toml`: keys with a description each, and the meaning of an empty text."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from pydantic.fields import FieldInfo
 
 
 def key(default: Any, line: str, **bounds: Any) -> Any:
-    """One key: its default, one line on it (also in `esign.toml.example`), and its bounds."""
+    """Declare one key with its default, its description (also in `esign.toml.example`), and its bounds."""
     return Field(default, description=line, **bounds)
 
 
 class Table(BaseModel):
-    """One [table] of the file; an empty text for a key without a default means: not set."""
+    """One [table] of the file. An empty text for a key without a default means that the key is not set."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -34,10 +34,10 @@ class Table(BaseModel):
 
     @classmethod
     def keys(cls) -> dict[str, FieldInfo]:
-        """The keys as the file writes them: `from` where the attribute is `sender`."""
+        """Return the keys as the file writes them, such as `from` for the attribute `sender`."""
         return {str(field.validation_alias or name): field for name, field in cls.model_fields.items()}
 
     @classmethod
     def without_default(cls) -> set[str]:
-        """The keys that mean something by not being set."""
+        """Return the keys for which being unset has a meaning."""
         return {name for name, field in cls.keys().items() if field.default is None or field.default_factory}

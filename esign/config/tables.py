@@ -1,4 +1,4 @@
-"""The tables of `esign.toml`: every key with its default, its bounds and one line on it."""
+"""The tables of `esign.toml`: every key with its default, its bounds and a description."""
 
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -97,7 +97,7 @@ class Mail(Table):
 
     @property
     def secret(self) -> str | None:
-        """The password itself."""
+        """Return the password itself, or None."""
         return self.password.get_secret_value() if self.password else None
 
 
@@ -150,7 +150,7 @@ class Seal(Table):
 
     @property
     def secret(self) -> str | None:
-        """The passphrase itself."""
+        """Return the passphrase itself, or None."""
         return self.passphrase.get_secret_value() if self.passphrase else None
 
 
@@ -256,7 +256,7 @@ class Limits(Table):
 
     @model_validator(mode="after")
     def _a_file_fits_its_request(self) -> Self:
-        least = -(-self.file_mib * 4 // 3) + 1  # base64, and room for everything else
+        least = -(-self.file_mib * 4 // 3) + 1  # base64, and room for the rest of the request
         if self.body_mib < least:
             raise ValueError(
                 f"limits.body_mib: found {self.body_mib}; allowed is {least} or more,"
@@ -266,7 +266,7 @@ class Limits(Table):
 
 
 class Config(BaseModel):
-    """The whole configuration, one attribute per table."""
+    """The whole configuration, one attribute for each table."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -285,12 +285,12 @@ class Config(BaseModel):
 
     @property
     def public_host(self) -> str:
-        """The host of the base address, without port and brackets."""
+        """Return the host of the base address, without port and brackets."""
         return urlsplit(self.server.base_url).hostname or ""
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the base address can be reached from this machine alone."""
+        """Return whether the base address can be reached from this machine alone."""
         return is_loopback(self.public_host)
 
 

@@ -1,4 +1,4 @@
-"""What single values may be; the text of each ValueError says what is allowed."""
+"""The types of single values. The text of each ValueError says what is allowed."""
 
 import re
 from email.headerregistry import Address
@@ -23,7 +23,7 @@ LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether `host` (a name, or an address without brackets) always means this machine."""
+    """Return whether `host` (a name, or an address without brackets) always means this machine."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -31,7 +31,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_host(text: str) -> bool:
-    """Whether it is a host name or a literal address, without scheme, port, brackets or zone."""
+    """Return whether the text is a host name or a literal address, without scheme, port, brackets or zone."""
     try:
         ip_address(text)
     except ValueError:
@@ -46,12 +46,15 @@ def _host(text: str) -> str:
 
 
 def origin(host: str, port: int) -> str:
-    """The plain http address of a listening socket."""
+    """Return the plain http address of a listening socket."""
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _base_url(text: str) -> str:
-    """Scheme, host and port alone, in small letters: links are made by adding a path."""
+    """Return scheme, host and port alone, in lower case, because links are made by appending a path.
+
+    Raises ValueError.
+    """
     allowed = "an address without a path, such as https://sign.example.com"
     try:
         url = urlsplit(text)
@@ -65,14 +68,17 @@ def _base_url(text: str) -> str:
 
 
 class Remote(BaseModel, frozen=True):
-    """An address to ask; the user name and password that stood in it are `login`, as `name:password`."""
+    """An address to send requests to; `login` is the user name and password that it contained, as `name:password`."""
 
     url: str
     login: SecretStr | None = None
 
 
 def _remote(found: object) -> Remote:
-    """Name and password may be percent-encoded, which `:` in a name and `/`, `?`, `#` and `%` have to be."""
+    """Return the address without its login. Name and password may be percent-encoded.
+
+    Encoding is required for `:` in a name, and for `/`, `?`, `#` and `%` in both. Raises ValueError.
+    """
     allowed = "an http:// or https:// address, such as https://tsa.example.com/tsr or https://name:password@tsa.example.com"
     text = found if isinstance(found, str) else ""
     try:
@@ -106,12 +112,15 @@ def _network(found: object) -> IPv4Network | IPv6Network:
 
 
 def _mailbox(text: str) -> str:
-    """An address, or a name before an address in angle brackets; printable, so that no header can break."""
+    """Return an address, or a name before an address in angle brackets.
+
+    Raises ValueError, also for unprintable characters, so that no header can break.
+    """
     name, bracket, address = text.rpartition("<")
     closed = address.endswith(">") == bool(bracket)
     try:
         parsed = Address(display_name=name.strip(' "'), addr_spec=address.removesuffix(">"))
-    except Exception:  # the parser of addresses raises IndexError and more on what is none
+    except Exception:  # on malformed input the parser of addresses raises IndexError and others
         parsed = Address()
     if not (closed and text.isprintable() and parsed.username and is_host(parsed.domain)):
         raise ValueError('one address, such as "sign@example.com" or "Example <sign@example.com>"')
@@ -133,7 +142,7 @@ def _time_zone(text: str) -> str:
 
 
 def _local(path: Path, info: ValidationInfo) -> Path:
-    """Relative paths start at the folder of the configuration file, which comes as the context."""
+    """Return the path, relative to the folder of the configuration file, which comes as the validation context."""
     folder = info.context if isinstance(info.context, Path) else Path.cwd()
     return folder / path.expanduser()
 
@@ -151,7 +160,7 @@ def _folder(path: Path) -> Path:
 
 
 def _trusted(found: object, info: ValidationInfo) -> Path | str:
-    """The system's trust store by its word, or where certificates lie."""
+    """Return the word for the system's trust store, or the path of certificates. Raises ValueError."""
     if found == SYSTEM:
         return SYSTEM
     path = _local(Path(found), info) if isinstance(found, str | Path) and str(found) else None

@@ -1,1 +1,1 @@
-"""The whole journey of one contract on a real server, to be seen before it is trusted."""
+"""The demonstration: the whole journey of one contract on a real server."""

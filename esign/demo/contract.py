@@ -1,6 +1,6 @@
 """The sample contract: its file, the body that creates it over the API, and what its two signers fill in.
 
-The places are those on `contract.pdf`; `packaging/contract` prints them anew when `contract.typ` changes.
+The positions are those on `contract.pdf`; `packaging/contract` prints them anew when `contract.typ` changes.
 """
 
 import base64
@@ -14,7 +14,7 @@ GARDENER = ("Nadia Brandt", "nadia@fernhill.example")
 
 
 def _field(key: str, kind: str, page: int, at: tuple[float, ...], label: str, **rest: Any) -> dict[str, Any]:
-    """A field of contract section 4; `at` is x, y, width, height in percent of the page."""
+    """Return a field of contract section 4; `at` is x, y, width, height in percent of the page."""
     x, y, width, height = at
     place = {"page": page, "x": x, "y": y, "width": width, "height": height}
     return {"key": key, "type": kind, **place, "label": label, **rest}
@@ -84,7 +84,7 @@ GARDENER_FIELDS = (
     _field("gardener-date", "date", 3, (52.38, 79.49, 17.14, 2.69), "Date", format="D MMM YYYY"),
 )
 
-# By key; what is filled in by itself, signatures and initials are left out.
+# By key, without signatures, initials and fields that are filled in automatically.
 ANSWERS: Mapping[str, str | bool] = {
     "garden-address": "18 Market Row, Wexcombe\nThrough the green gate, code at the bar",
     "watering": "Rainwater from the barrel",
@@ -98,12 +98,12 @@ ANSWERS: Mapping[str, str | bool] = {
 
 
 def pdf() -> bytes:
-    """The contract as it is uploaded: three pages of A4 without a form."""
+    """Return the contract as it is uploaded: three pages of A4 without a form."""
     return resources.files("esign.demo").joinpath("contract.pdf").read_bytes()
 
 
 def create_body() -> dict[str, Any]:
-    """The body of POST /documents: the café signs first, then the gardener."""
+    """Return the body of POST /documents: the café signs first, then the gardener."""
     (cafe, cafe_email), (gardener, gardener_email) = CAFE, GARDENER
     return {
         "fileName": FILE_NAME,
@@ -117,7 +117,10 @@ def create_body() -> dict[str, Any]:
 
 
 def answer(person: tuple[str, str], field: Mapping[str, Any]) -> Any:
-    """What this person gives for one of their fields, None where it fills itself in: one draws, one types."""
+    """Return this person's value for one of their fields, or None if it is filled in automatically.
+
+    The café's signature is drawn, the gardener's is typed.
+    """
     if field["type"] == "signature":
         if person == CAFE:
             picture = resources.files("esign.demo").joinpath("signature.png").read_bytes()

@@ -1,4 +1,4 @@
-"""`esign demo`: the main job done for real, by the doors that everybody uses, in a folder of its own."""
+"""`esign demo`: create, sign, seal and verify a contract over the public interfaces, in a new folder."""
 
 import asyncio
 import os
@@ -58,7 +58,7 @@ time_zone = "Europe/Dublin"
 
 
 async def run(into: Path | None, leave: bool, webhook: str | None) -> int:
-    """0 when every step held, else 1 with the step named; serves on until Ctrl-C unless told to leave."""
+    """Return 0 if every step succeeded, else 1 after naming the step. Serves on until Ctrl-C unless `leave` is set."""
     steps = Steps()
     folder = make_folder(into)
     click.echo(f"esign demo in {folder}\n")
@@ -86,14 +86,14 @@ async def run(into: Path | None, leave: bool, webhook: str | None) -> int:
 
 
 def reason_of(error: Exception) -> str:
-    """What the person should know."""
+    """Return the reason of a failure for the person at the console."""
     if isinstance(error, TimeoutError):
         return f"what it waits for did not come within {WAIT:.0f} seconds"
     return error.message if isinstance(error, Problem) else str(error) or type(error).__name__
 
 
 def make_folder(into: Path | None) -> Path:
-    """`--into`, or a new `./esign-demo/<time>`; raises UnusableFolder unless it is empty."""
+    """Return `into`, or a new `./esign-demo/<time>`. Raises UnusableFolder unless it is empty."""
     folder = into or Path("esign-demo") / f"{to_datetime(SystemClock().now()):%Y-%m-%d_%H-%M-%S}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def make_folder(into: Path | None) -> Path:
 
 
 def own_settings() -> dict[str, str]:
-    """The environment without what would lead out of the demonstration's folder and of this machine."""
+    """Return the environment without settings that would lead out of the demonstration's folder or this machine."""
     return {name: value for name, value in os.environ.items() if not name.startswith(ELSEWHERE)}
 
 
@@ -120,13 +120,13 @@ def report(folder: Path) -> None:
 
 
 def program() -> str:
-    """How to call esign from here: by its name where the shell finds it, else by the path it was called by."""
+    """Return how to call esign from here: by its name if the shell finds it, else by the path it was called by."""
     called = Path(sys.argv[0])
     return "esign" if shutil.which("esign") or called.name != "esign" else str(called)
 
 
 class Journey:
-    """One document from upload to seal; what is opened on the way closes with `stack`."""
+    """One document from upload to seal; `stack` closes what is opened on the way."""
 
     def __init__(self, steps: Steps, folder: Path, webhook: str | None, stack: AsyncExitStack) -> None:
         self.steps = steps
@@ -135,7 +135,7 @@ class Journey:
         self.stack = stack
 
     async def run(self) -> tuple[str, str]:
-        """The address of the server that goes on serving, and its owner's password."""
+        """Run all steps. Return the address of the server, which keeps serving, and its owner's password."""
         await self.start()
         await self.subscribe()
         await self.create()
@@ -207,7 +207,7 @@ class Journey:
             await self.post(f"{link}/complete", {"answers": answers, "consent": consent[1]})
 
     async def link_for(self, email: str) -> str:
-        """The newest signing link that was mailed to this address."""
+        """Return the newest signing link that was mailed to this address. Raises TimeoutError."""
         async with asyncio.timeout(WAIT):
             while True:
                 for mail in reversed(await embedded_outbox.list_mails(self.runtime.db, 100)):
@@ -241,7 +241,7 @@ class Journey:
                 )
 
     async def all_delivered(self) -> None:
-        """No delivery is left, and none had to be tried again."""
+        """Wait until no delivery is left. Raises Failed if one had to be retried."""
         async with asyncio.timeout(WAIT):
             for webhook_id in self.webhooks:
                 path = f"webhooks/{webhook_id}/deliveries"
@@ -276,7 +276,7 @@ class Journey:
             return await answer.read()
 
     async def call(self, method: str, path: str, body: Any = None) -> Any:
-        """One call of the API; its error is the failure of the step."""
+        """Call the API and return its answer. Raises Failed for an error."""
         url = f"{self.base}/api/v1/{path}"
         async with self.api.request(method, url, json=body) as answer:
             said = await answer.json()
@@ -285,7 +285,7 @@ class Journey:
         return said
 
     async def post(self, url: str, body: Any) -> None:
-        """What the page's script sends."""
+        """Send a request as the signing page's script does. Raises Failed for an error."""
         async with self.browser.post(url, json=body) as answer:
             if answer.status != 200:
                 raise Failed(f"the signing page answered {answer.status}: {(await answer.text())[:300]}")

@@ -1,4 +1,4 @@
-"""Whoever signs in at the server of the demonstration."""
+"""The owner who signs in to the server of the demonstration."""
 
 from esign.actions.people import invitations
 from esign.core.actor import NOWHERE
@@ -10,7 +10,7 @@ NAME, EMAIL = "Orla Byrne", "owner@fernhill.example"
 
 
 async def found(runtime: Runtime) -> str:
-    """Makes them the owner, as the link of a first start would; their password."""
+    """Create the organisation and its owner, as the link of a first start does. Return the owner's password."""
     token = await invitations.setup_token(runtime.db, runtime.clock.now())
     if token is None:
         raise Failed("a new folder has an owner already")

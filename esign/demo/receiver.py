@@ -1,4 +1,6 @@
-"""A webhook receiver as anybody would write one: it checks each signature (Standard Webhooks) and keeps the event."""
+"""A webhook receiver as a customer would write one: it checks each signature (Standard Webhooks) and keeps the
+event.
+"""
 
 import asyncio
 import base64
@@ -18,7 +20,7 @@ TOLERANCE = 300
 
 
 class Receiver:
-    """`events` holds what arrived with a good signature, `forged` counts the rest."""
+    """Receives events; `events` holds those with a good signature, `forged` counts the others."""
 
     def __init__(self) -> None:
         self.secret = ""
@@ -37,7 +39,7 @@ class Receiver:
         return web.Response(status=204)
 
     def genuine(self, headers: Any, body: bytes) -> bool:
-        """One of the signatures is HMAC-SHA256 over id, time and body, and the time is now."""
+        """Return whether one of the signatures is HMAC-SHA256 over id, time and body, and the time is recent."""
         message_id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "0")
         if abs(SystemClock().now() // SECOND - int(timestamp)) > TOLERANCE:
             return False
@@ -48,11 +50,11 @@ class Receiver:
         return any(hmac.compare_digest(expected, signature) for signature in signatures)
 
     def types(self) -> list[str]:
-        """What happened, in the order in which it did."""
+        """Return the types of the events, in the order in which they happened."""
         return [event["type"] for event in sorted(self.events.values(), key=lambda event: event["sequence"])]
 
     async def until(self, event_type: str, seconds: float) -> None:
-        """Return when an event of that type has arrived; raises TimeoutError."""
+        """Return when an event of that type has arrived. Raises TimeoutError."""
         async with asyncio.timeout(seconds):
             while event_type not in self.types():
                 self.arrived.clear()
@@ -61,7 +63,7 @@ class Receiver:
 
 @asynccontextmanager
 async def listening() -> AsyncIterator[Receiver]:
-    """A receiver on a free loopback port."""
+    """Run a receiver on a free loopback port while the context is open."""
     receiver = Receiver()
     app = web.Application()
     app.router.add_post("/events", receiver.take)

@@ -1,4 +1,4 @@
-"""Prints each step with its time; on a terminal a line moves while one waits."""
+"""Print each step with its duration; on a terminal an animation shows that a step is running."""
 
 import asyncio
 import sys
@@ -14,11 +14,11 @@ WIDTH = 58
 
 
 class Failed(Exception):
-    """A step did not hold; the message is what the person should know."""
+    """A step failed; the message is for the person at the console."""
 
 
 class Steps:
-    """`name` is the step that runs, for whoever has to say where it ended."""
+    """Prints steps; `name` is the step that runs, so that a failure can name it."""
 
     def __init__(self) -> None:
         self.name = ""

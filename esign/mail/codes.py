@@ -1,4 +1,4 @@
-"""The letter that brings a code, to be entered on the page that its reader has open."""
+"""The letter with a code, which its recipient enters on the page that they have open."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from esign.mail.words import Words
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Brings six digits that work for `minutes`, till `until`, to whoever has their link open."""
+    """Facts of the letter with a six-digit code that is valid for `minutes`, until `until`."""
 
     head: Letterhead
     to: str
@@ -20,7 +20,7 @@ class Code:
 
 
 def code(facts: Code) -> Letter:
-    """The subject does not hold the code: it is what screens show while they are locked, and what logs keep."""
+    """Return the letter. Its subject does not contain the code, because locked screens show it and logs keep it."""
 
     def write(words: Words) -> Sheet:
         sender = facts.sender or facts.head.organisation

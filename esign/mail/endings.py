@@ -1,4 +1,4 @@
-"""What the letters say about a document that ended without a seal, or that somebody is no longer asked for."""
+"""Letters about documents that ended without a seal, and to recipients who are no longer asked."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,7 +10,7 @@ from esign.mail.words import Words, line
 
 
 class Reader(StrEnum):
-    """Whom the news of a refusal reaches: who sent it, who was asked too, who refused."""
+    """Who reads the letter about a refusal: the sender, another recipient, or the person who declined."""
 
     SENDER = "sender"
     RECIPIENT = "recipient"
@@ -32,7 +32,7 @@ class Declined:
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """For the sender; `signers` are all who were to sign."""
+    """Facts for the sender of an expired document; `signers` are all who were to sign."""
 
     head: Letterhead
     to: str | None
@@ -43,7 +43,7 @@ class Expired:
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """For the sender of a document that expired `at` an instant: `who` would like a new link."""
+    """Facts for the sender of a document that expired at `at`: `who` asks for a new link."""
 
     head: Letterhead
     to: str | None
@@ -55,7 +55,7 @@ class Renewal:
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """For somebody who was asked; `sender` is a person, None when only the organisation withdrew it."""
+    """Facts for a recipient who was asked; `sender` is a person, or None if only the organisation is named."""
 
     head: Letterhead
     to: str
@@ -67,7 +67,7 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """For the address before; `sender` is a person, None when only the organisation corrected it.
+    """Facts for the former address of a recipient; `sender` is a person, or None if only the organisation is named.
 
     `address` is the new address, already masked.
     """

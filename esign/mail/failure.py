@@ -1,8 +1,8 @@
-"""Why a mail did not leave, and what that means for the next attempt."""
+"""The failures of sending a mail, and what each means for the next attempt."""
 
 
 class MailFailure(Exception):
-    """`reason` is one line for people, with the server's own words where it said any."""
+    """A mail was not sent; `reason` is one line for people, with the server's own words if there are any."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -10,22 +10,22 @@ class MailFailure(Exception):
 
 
 class TemporaryFailure(MailFailure):
-    """This mail may leave later: the server put it off, or fell silent in the middle of it.
+    """This mail may be sent later: the server deferred it, or stopped answering in the middle of it.
 
-    `heard`: the server listened to whom it is for, so that it works for us.
+    `heard` is true if the server was given the recipient, which shows that it serves us.
     """
 
     heard = True
 
 
 class OptionFailure(TemporaryFailure):
-    """The server does not take now what this mail asks for and not every mail does."""
+    """The server does not take now what this mail needs and other mails do not."""
 
     heard = False
 
 
 class RelayFailure(TemporaryFailure):
-    """The server takes no mail now: gone, busy, too slow, or set up wrongly. It says nothing about this mail."""
+    """The server takes no mail now: unreachable, busy, slow, or misconfigured. This is not about the mail."""
 
     def again(self) -> "RelayFailure":
         """Return the same failure for another mail."""
@@ -33,8 +33,8 @@ class RelayFailure(TemporaryFailure):
 
 
 class AuthenticationFailure(RelayFailure):
-    """The server does not take our user name and password: no mail leaves until somebody mends that."""
+    """The server does not accept our user name and password: no mail is sent until the settings are corrected."""
 
 
 class PermanentFailure(MailFailure):
-    """This mail to this recipient will never leave."""
+    """This mail to this recipient can never be sent."""

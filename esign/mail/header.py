@@ -1,4 +1,4 @@
-"""Header lines with data in them: every reader gets back exactly what went in (RFC 2047, 5322)."""
+"""Write header lines that contain data, so that every mail reader decodes exactly what went in (RFC 2047, 5322)."""
 
 import base64
 import re
@@ -12,7 +12,7 @@ WORD_OCTETS = 39  # an encoded word of 64 characters fits behind the name of its
 
 
 class Header(str):
-    """A value that knows its own folded form; the email package keeps such objects as they are.
+    """A header value with its folded form, which the email package keeps as it is.
 
     `address` is that of the mailbox, empty for text.
     """
@@ -31,13 +31,13 @@ class Header(str):
 
 
 def text(name: str, value: str) -> Header:
-    """Free text, such as a subject."""
+    """Return a header with free text, such as a subject."""
     refuse_controls(name, value)
     return Header(name, value, [value] if _plain(value, LINE - len(name) - 2) else _encoded(value))
 
 
 def mailbox(name: str, person: str | None, address: str) -> Header:
-    """One mailbox; `address` is written as it stands."""
+    """Return a header with one mailbox; `address` is written as it is."""
     refuse_controls(name, (person or "") + address)
     if not person:
         return Header(name, address, [address], address)
@@ -45,7 +45,7 @@ def mailbox(name: str, person: str | None, address: str) -> Header:
 
 
 def refuse_controls(name: str, value: str) -> None:
-    """PermanentFailure for anything that could end a line, or could not be encoded."""
+    """Raise PermanentFailure for characters that could end a line or cannot be encoded."""
     if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", value):
         raise PermanentFailure(f"{name} contains a control character")
 
@@ -62,7 +62,7 @@ def _plain(value: str, longest: int) -> bool:
 
 
 def _encoded(value: str) -> Iterator[str]:
-    """One encoded word for each line; none ends within a character."""
+    """Yield encoded words, one for each line. None ends within a character."""
     octets = b""
     for character in value:
         more = character.encode()

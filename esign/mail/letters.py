@@ -1,4 +1,4 @@
-"""What each letter says: facts in, a letter out. Everything in the facts is data, never markup."""
+"""Letters about signing: facts in, a letter out. Everything in the facts is data, never markup."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from esign.mail.words import Words, line
 
 
 class Part(StrEnum):
-    """What a letter asks of its reader, as the keys of its phrases name it."""
+    """What a letter asks of its reader; the values are parts of the keys of phrases."""
 
     SIGN = "sign"
     APPROVE = "approve"
@@ -20,7 +20,7 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """Asks `to` to sign, approve or read; `sender` is a person, None when only the organisation asks."""
+    """Facts for asking `to` to sign, approve or read; `sender` is a person, or None if only the organisation asks."""
 
     head: Letterhead
     to: str
@@ -38,7 +38,7 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """Asks `to` again, who has filled in `filled` of `fields`, to sign or to approve."""
+    """Facts for reminding `to`, who has filled in `filled` of `fields`, to sign or to approve."""
 
     head: Letterhead
     to: str
@@ -55,7 +55,7 @@ class Reminder:
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """Somebody who was asked to sign or approve; `at` is None for who has not."""
+    """A recipient who was asked to sign or approve; `at` is None if they have not done so yet."""
 
     name: str
     at: Instant | None
@@ -65,9 +65,10 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """Brings the sealed file of `size` octets: attached, by a link that works till `until`, both, neither.
+    """Facts for sending the sealed file of `size` octets: attached, by a link that works until `until`, both,
+    or neither.
 
-    `copied_by` is who lets somebody know who had nothing to do.
+    `copied_by` names the sender of a copy to a recipient who had nothing to do.
     """
 
     head: Letterhead
@@ -193,7 +194,10 @@ def _signed_row(words: Words, signed: Signed) -> Row:
 
 
 def note(introduction: str, text: str | None) -> Note | None:
-    """What a person wrote: empty lines part paragraphs, other line ends are kept."""
+    """Return the message of a person: empty lines separate paragraphs, other line ends are kept.
+
+    None if it is blank.
+    """
     parts = re.split(r"\n(?:[ \t]*\n)+", "\n".join((text or "").splitlines()))
     paragraphs = tuple(tuple(map(line, part.strip("\n").split("\n"))) for part in parts if part.strip())
     return Note(introduction, paragraphs) if paragraphs else None

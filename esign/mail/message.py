@@ -1,4 +1,4 @@
-"""A letter written down as one message to one recipient (RFC 5322, multipart text + HTML + attachments)."""
+"""Write a letter as one message to one recipient (RFC 5322, multipart text + HTML + attachments)."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from esign.mail.sheet import Inline, Letter
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """An address, with the name it is shown under."""
+    """An address and the name shown with it."""
 
     address: str
     name: str | None = None
@@ -32,7 +32,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What the mail server is told; `international` when the server has to know SMTPUTF8."""
+    """The addresses for the mail server; `international` if the server has to support SMTPUTF8."""
 
     sender: str
     recipient: str
@@ -49,9 +49,9 @@ def compose(
     reply_to: Mailbox | None = None,
     attachments: Sequence[Attachment] = (),
 ) -> EmailMessage:
-    """The whole message; `message_id` is `local@host`, the same whenever this mail is sent again.
+    """Return the whole message; `message_id` is `local@host`, and the same whenever this mail is sent again.
 
-    A header that cannot be written safely, or an address that is none, is a PermanentFailure.
+    Raises PermanentFailure for a header that cannot be written safely and for an invalid address.
     """
     boxes = {"From": sender, "To": to} | ({"Reply-To": reply_to} if reply_to else {})
     addresses = {name: deliverable(box.address) for name, box in boxes.items()}
@@ -72,12 +72,12 @@ def compose(
 
 
 def envelope(message: EmailMessage) -> Envelope:
-    """What `compose` wrote into the headers."""
+    """Return the addresses that `compose` wrote into the headers."""
     return Envelope(message["From"].address, message["To"].address, message.policy.utf8)  # type: ignore[attr-defined]
 
 
 def deliverable(address: str) -> str:
-    """The address with its domain in ASCII; PermanentFailure for what is not one plain mailbox."""
+    """Return the address with its domain in ASCII. Raises PermanentFailure unless it is one plain mailbox."""
     local, _, domain = address.rpartition("@")
     if not _LOCAL.fullmatch(local) or len(address) > 254:
         raise PermanentFailure("The address is not one mailbox")
@@ -97,7 +97,7 @@ def _message_id(given: str) -> str:
 
 
 def _enclose(message: EmailMessage, inline: Inline) -> None:
-    """Beside the HTML, which shows it (RFC 2392)."""
+    """Add a picture beside the HTML, which shows it by its content id (RFC 2392)."""
     html = message.get_body(("html",))
     assert html is not None, "a letter has both"
     html.add_related(

@@ -1,4 +1,4 @@
-"""Letters to those who look after an organisation: each is made of its phrases and the facts named in them."""
+"""Letters to members of an organisation that consist of phrases and a few facts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,10 +9,12 @@ from esign.mail.words import Words, line
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """`letter` names its phrases: `<letter>_subject`, `_preheader`, `_heading`, `_lead`, `_small`.
+    """The letter named `letter`, with its phrases `<letter>_subject`, `_preheader`, `_heading`, `_lead` and
+    `_small`.
 
-    `facts` stand in the phrases by name, those that have a phrase `label_<name>` also below them in a row each;
-    one whose name ends in `_at` is an instant. With a `link` there is a button, which says `<letter>_button`.
+    `facts` are inserted into the phrases by name. A fact that has a phrase `label_<name>` also gets a row of
+    its own. A fact whose name ends in `_at` is an instant. With a `link` there is a button, labelled
+    `<letter>_button`.
     """
 
     head: Letterhead

@@ -1,4 +1,4 @@
-"""Connections to one mail server, kept open between mails; each carries one mail at a time."""
+"""Keep connections to one mail server open between mails; each carries one mail at a time."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ SHRUNK = 300.0  # seconds for which fewer connections are opened after the serve
 
 @dataclass(eq=False, slots=True)
 class Connection:
-    """One connection; `reused` after its first mail, `since` when it was last given back (loop time).
+    """One connection; `reused` after its first mail, `since` is when it was last returned (loop time).
 
     `lane` is whose mail it carries, or carried last.
     """
@@ -30,11 +30,11 @@ class Connection:
 
 
 class Pool:
-    """Lends at most `most` connections, to no lane more than its share; one that nobody took for `idle` seconds is
-    closed.
+    """Lends at most `most` connections, and to no lane more than its share. Closes one that is unused for
+    `idle` seconds.
 
     A server that refuses one more connection while others work limits how many a client may hold (RFC 5321 3.8
-    and 4.2.1 leave it that choice). The pool then makes do with those it has, and asks for more after five minutes.
+    and 4.2.1 permit that). The pool then uses those it has, and tries more after five minutes.
     """
 
     def __init__(self, connect: Callable[[], Awaitable["aiosmtplib.SMTP"]], most: int, idle: float) -> None:
@@ -46,8 +46,8 @@ class Pool:
         self._idle: list[Connection] = []
         self._lent: set[Connection] = set()
         self._used: Counter[str] = Counter()  # lent and being opened, by lane
-        self._opening = 0  # by callers that do not have theirs yet, of which the attempts of
-        self._undecided = 0  # so many have neither succeeded nor failed
+        self._opening = 0  # callers whose connection is being opened
+        self._undecided = 0  # of these, attempts that have neither succeeded nor failed
         self._failures = 0
         self._failure: RelayFailure | None = None
         self._changed = asyncio.Condition()
@@ -55,10 +55,10 @@ class Pool:
         self._closing: set[asyncio.Task[None]] = set()
 
     async def acquire(self, lane: str = "") -> Connection:
-        """Return an idle connection, or a new one; wait while all are lent, or as many as this lane may have.
+        """Return an idle connection or a new one. Waits while all are lent, or as many as this lane may have.
 
-        Raises RelayFailure when none can be opened and none is in use; whoever waited meanwhile gets the same
-        failure, and does not ask the server again.
+        Raises RelayFailure if none can be opened and none is in use. Callers that waited meanwhile get the same
+        failure, without asking the server again.
         """
         failures = self._failures
         while True:
@@ -97,7 +97,10 @@ class Pool:
         return connection
 
     async def _can_do_without(self, failure: RelayFailure) -> bool:
-        """Return whether other connections work, once those that are being opened have succeeded or failed too."""
+        """Return whether other connections work.
+
+        Waits first for connections that are being opened to succeed or fail.
+        """
         if not isinstance(failure, AuthenticationFailure):
             async with self._changed:
                 await self._changed.wait_for(lambda: self._lent or self._idle or not self._undecided)
@@ -107,7 +110,7 @@ class Pool:
         return False
 
     async def release(self, connection: Connection) -> None:
-        """Take back a connection that can carry another mail."""
+        """Return a connection that can carry another mail to the pool."""
         self._give_up(connection)
         if self._idle_seconds > 0 and connection.client.is_connected:
             connection.reused, connection.since = True, asyncio.get_running_loop().time()
@@ -127,17 +130,20 @@ class Pool:
         if connection in self._lent:
             self._lent.discard(connection)
             self._used[connection.lane] -= 1
-            self._used += Counter()  # forget who has none
+            self._used += Counter()  # drop lanes that hold none
 
     def drop_idle(self) -> bool:
-        """Close every idle connection: the server has closed one of them, and most likely all."""
+        """Close every idle connection, because the server has closed one of them and most likely all.
+
+        Always return True.
+        """
         idle, self._idle = self._idle, []
         for connection in idle:
             connection.client.close()
         return True
 
     def shrink(self) -> bool:
-        """Be content with the connections that work; False where there are none."""
+        """Limit the pool to the connections that work. Return False if there are none."""
         working = len(self._lent) + len(self._idle)
         if not working:
             self.forget_limit()
@@ -147,7 +153,7 @@ class Pool:
         return True
 
     async def close(self) -> None:
-        """Say goodbye on every idle connection; close those that still carry a mail."""
+        """Say goodbye on every idle connection, and close those that still carry a mail."""
         idle, self._idle = self._idle, []
         if self._sweeping is not None:
             self._sweeping.cancel()
@@ -156,7 +162,7 @@ class Pool:
             connection.client.close()
 
     def _find_idle(self, lane: str) -> Connection | None:
-        """Return the connection used last: the server is least likely to have closed it."""
+        """Return the connection used last, which the server is least likely to have closed, or None."""
         while self._idle and self._may(lane):
             connection = self._idle.pop()
             if connection.client.is_connected:
@@ -173,7 +179,7 @@ class Pool:
         return self._may(lane) and len(self._lent) + self._opening < self._limit
 
     def forget_limit(self) -> None:
-        """Open as many as allowed again: it was no lack of connections that the server refused."""
+        """Allow as many connections as configured again: a lack of connections was not the reason for the refusal."""
         self._limit, self._shrunk_until = self._most, 0.0
 
     async def _tell(self) -> None:
@@ -198,12 +204,14 @@ class Pool:
 
 
 def share_of(places: int) -> int:
-    """How many places one organisation may take: others find one though the server hangs at all its addresses."""
+    """Return how many places one organisation may take, so that some stay free if a server hangs at all its
+    addresses.
+    """
     return max(1, places - max(1, places // 4))
 
 
 async def say_goodbye(client: "aiosmtplib.SMTP") -> None:
-    """QUIT, and close whatever the server answers."""
+    """Send QUIT, and close the connection whatever the server answers."""
     from aiosmtplib import SMTPException
 
     try:

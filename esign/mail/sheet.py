@@ -1,4 +1,4 @@
-"""How a letter looks: one sheet of words drawn twice, as HTML and as its plain text twin."""
+"""Draw a letter: one sheet of words becomes HTML and its plain-text twin."""
 
 import re
 import textwrap
@@ -16,12 +16,12 @@ TEST_PREFIX = "[TEST] "
 GROUND = "#3d4657"
 
 
-LOGO = (160, 40)  # pixels, as large as it is shown at most
+LOGO = (160, 40)  # the largest size in which a logo is shown, in pixels
 
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """A PNG that comes inside the letter, by its size in pixels; the HTML calls it `cid:` and its `name`."""
+    """A PNG inside the letter, with its size in pixels; the HTML refers to it as `cid:` and its `name`."""
 
     name: str
     png: bytes
@@ -30,15 +30,15 @@ class Inline:
 
     @property
     def is_wide(self) -> bool:
-        """So wide that it says the name itself, which then need not stand beside it."""
+        """Return whether the logo is wide enough to contain the name, which then need not stand beside it."""
         return self.width >= 2 * self.height
 
 
 @dataclass(frozen=True, slots=True)
 class Letterhead:
-    """Whose letter it is; `colour` is `#rrggbb`, `locale` a BCP 47 tag, `test` is for test mode.
+    """The organisation that writes; `colour` is `#rrggbb`, `locale` a BCP 47 tag, `test` is true in test mode.
 
-    Without a `logo` the initials stand for the organisation.
+    Without a `logo` the initials of the organisation are shown.
     """
 
     organisation: str
@@ -59,7 +59,7 @@ class Letter:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A fact; `is_name` when the label is somebody's name and may be long."""
+    """A labelled fact; `is_name` if the label is a person's name, which may be long."""
 
     label: str
     value: str
@@ -68,7 +68,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a person wrote, as paragraphs of lines; the introduction is for the text twin."""
+    """The message of a person, as paragraphs of lines; the introduction is for the text twin."""
 
     introduction: str
     paragraphs: tuple[tuple[str, ...], ...]
@@ -82,7 +82,7 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The anatomy every letter shares, from top to bottom."""
+    """The parts that every letter shares, from top to bottom."""
 
     subject: str
     preheader: str
@@ -106,7 +106,7 @@ class Mark:
 
 
 def draw(head: Letterhead, write: Callable[[Words], Sheet]) -> Letter:
-    """Let `write` fill a plain and a rich sheet, and lay both out."""
+    """Return the letter. `write` is called twice, to fill a plain and a rich sheet."""
     plain, rich = (words(head.locale, head.time_zone, rich=rich) for rich in (False, True))
     sheet = write(plain)
     subject = (TEST_PREFIX if head.test else "") + sheet.subject
@@ -176,13 +176,13 @@ def _rows(rows: tuple[Row, ...]) -> Iterator[str]:
 
 
 def fitted(logo: Inline) -> tuple[int, int]:
-    """Width and height to show it in: all of it inside `LOGO`, and never larger than it is."""
+    """Return the width and height in which to show the logo: inside `LOGO`, and never enlarged."""
     scale = min(LOGO[0] / logo.width, LOGO[1] / logo.height, 1)
     return round(logo.width * scale), round(logo.height * scale)
 
 
 def mark(organisation: str, colour: str | None) -> Mark:
-    """Two initials, dark or white, whichever can be read on the colour."""
+    """Return two initials, dark or white, whichever is legible on the colour."""
     initials = [letter for word in organisation.split() for letter in [re.search(r"[^\W_]", word)] if letter]
     ground = colour if colour and re.fullmatch(r"#[0-9a-fA-F]{6}", colour) else GROUND
     luminance = sum(

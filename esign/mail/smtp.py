@@ -1,4 +1,4 @@
-"""Handing a message to the mail server, and what its answer means for the next attempt (reliability 3.3)."""
+"""Hand a message to the mail server, and interpret its answer for the next attempt."""
 
 import asyncio
 import contextlib
@@ -31,10 +31,10 @@ KEEP = 20.0
 LONGEST_REASON = 500
 TRIES = 3
 
-# Answers that speak of us and not of the mail: authentication required, too weak, refused (RFC 4954).
+# Replies about our login and not about the mail: authentication required, too weak, refused (RFC 4954).
 AUTHENTICATION = frozenset({530, 534, 535, 538})
-CLOSING = 421  # whatever was asked
-NO_ROOM = 452  # for a mail of the size that was announced (RFC 1870)
+CLOSING = 421  # in reply to any command
+NO_ROOM = 452  # for a mail of the announced size (RFC 1870)
 TOO_LARGE = 552
 
 Security = Literal["starttls", "tls", "none"]
@@ -42,14 +42,14 @@ Security = Literal["starttls", "tls", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The server has taken the message over; `reply` is what it said, often with its own id."""
+    """The server has taken over the message; `reply` is its answer, often with its own id."""
 
     reply: str
 
 
 class Mailer(Protocol):
     async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
-        """Deliver to the one recipient in `To`, or raise a MailFailure; `lane` is whose mail it is."""
+        """Deliver to the one recipient in `To`, or raise a MailFailure. `lane` is whose mail it is."""
         ...
 
 
@@ -57,10 +57,9 @@ class Mailer(Protocol):
 class Smtp:
     """A mail server. `starttls` is required, not tried; `trust` replaces the system's trust store.
 
-    `own_name` is what we call ourselves there; finding it out by the DNS could take longer than the mail.
-
-    Seconds: `step` until the server is ready for a mail, and for each command; `all_of_it` until it has taken the
-    message. At most `connections` are open at once; one is kept for `keep` seconds after a mail.
+    `own_name` is the name we give in EHLO; looking it up in the DNS could take longer than the mail. `step` is
+    the number of seconds until the server is ready for a mail, and for each command; `all_of_it` that until it
+    has taken the message. At most `connections` are open at once; one is kept for `keep` seconds after a mail.
     """
 
     host: str
@@ -81,7 +80,7 @@ class Smtp:
         object.__setattr__(self, "_pool", Pool(self._connect, self.connections, self.keep))
 
     async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
-        """Deliver, or raise TemporaryFailure, RelayFailure, PermanentFailure or AuthenticationFailure."""
+        """Deliver the message. Raises TemporaryFailure, RelayFailure, PermanentFailure or AuthenticationFailure."""
         octets, to = await asyncio.to_thread(message.as_bytes), envelope(message)
         for tried in range(1, TRIES + 1):
             connection = await self._pool.acquire(lane)
@@ -119,7 +118,7 @@ class Smtp:
         await self._pool.close()
 
     async def _connect(self) -> "aiosmtplib.SMTP":
-        """A connection that is ready for a mail: greeted, encrypted, logged in."""
+        """Return a connection that is ready for a mail: greeted, encrypted and logged in."""
         from aiosmtplib import SMTP, SMTPException
 
         try:
@@ -152,7 +151,7 @@ class Smtp:
         return client
 
     async def _hand_over(self, connection: Connection, to: Envelope, octets: bytes) -> str:
-        """One transaction with one recipient; what the server said at its end."""
+        """Send one mail to one recipient, and return the server's final reply."""
         from aiosmtplib import SMTPException
 
         client = connection.client
@@ -170,7 +169,7 @@ class Smtp:
             raise failure(error) from error
 
     async def _settle(self, connection: Connection) -> None:
-        """Ready the connection for another mail after this one was refused, or close it."""
+        """Reset the connection for another mail after this one was refused, or close it."""
         from aiosmtplib import SMTPException
 
         client = connection.client
@@ -182,7 +181,7 @@ class Smtp:
         await self._pool.discard(connection)
 
     async def _dial(self) -> socket.socket:
-        """Return a connection to the first address that takes one; raise OSError of the last where none does."""
+        """Return a connection to the first address that accepts one. Raises the OSError of the last if none does."""
         loop, last = asyncio.get_running_loop(), OSError(f"{self.host} has no address")
         for address in await self.lookup(self.host):
             family = socket.AF_INET6 if ":" in address else socket.AF_INET
@@ -202,7 +201,7 @@ class Smtp:
 
 
 async def _greet(client: "aiosmtplib.SMTP") -> None:
-    """EHLO, or HELO where the server does not know it, unless it was said before STARTTLS or the login."""
+    """Send EHLO, or HELO if the server does not know it, unless it was sent before STARTTLS or the login."""
     from aiosmtplib import SMTPHeloError
 
     if not client.is_ehlo_or_helo_needed:
@@ -216,13 +215,13 @@ async def _greet(client: "aiosmtplib.SMTP") -> None:
 
 
 def _options(client: "aiosmtplib.SMTP", to: Envelope, octets: bytes) -> list[str]:
-    """What follows MAIL FROM: the size (RFC 1870), and what an international address needs (RFC 6531)."""
+    """Return the options of MAIL FROM: the size (RFC 1870), and those of an international address (RFC 6531)."""
     size = [f"size={len(octets)}"] if client.supports_extension("size") else []
     return size + (["SMTPUTF8", "BODY=8BITMIME"] if to.international else [])
 
 
 def mail_failure(error: Exception, to: Envelope) -> MailFailure:
-    """What an error at MAIL FROM means: of the mail speaks what may lie in SMTPUTF8, or in its size."""
+    """Return what an error at MAIL FROM means; it can be about the mail if SMTPUTF8 or its size was refused."""
     found, code = relay_failure(error), _code(error)
     asks = to.international or code == NO_ROOM
     if code is None or code == CLOSING or isinstance(found, AuthenticationFailure) or not asks:
@@ -231,7 +230,7 @@ def mail_failure(error: Exception, to: Envelope) -> MailFailure:
 
 
 def relay_failure(error: Exception) -> MailFailure:
-    """What an error means before the server was told of a recipient: only the size of the mail speaks of the mail."""
+    """Return what an error before RCPT TO means; only a refused size is about the mail."""
     found = failure(error)
     if isinstance(found, AuthenticationFailure) or _code(error) == TOO_LARGE:
         return found
@@ -239,10 +238,10 @@ def relay_failure(error: Exception) -> MailFailure:
 
 
 def failure(error: Exception) -> MailFailure:
-    """What an error of the conversation means.
+    """Return what an SMTP error means.
 
-    Only an answer to the recipient or the content speaks of this mail; the rest speaks of the server or of
-    our settings, and the mail waits until that is mended.
+    Only an answer to the recipient or the content is about this mail. Other errors are about the server or our
+    settings, and the mail waits until they are corrected.
     """
     import aiosmtplib
 

@@ -1,4 +1,4 @@
-"""What the letters say, by language: phrases with places for data, numbers, dates."""
+"""The phrases of letters by language, with places for data, numbers and dates."""
 
 import json
 import re
@@ -25,7 +25,7 @@ class Words:
     rich: bool
 
     def say(self, key: str, **data: object) -> str:
-        """The phrase `key`; where it differs in a rich letter, `key_html`."""
+        """Return the phrase `key` with its data; a rich letter uses `key_html` if there is one."""
         data = {name: line(value) if type(value) is str else value for name, value in data.items()}
         if self.rich:
             data = {name: self._apart(value) for name, value in data.items()}
@@ -44,20 +44,20 @@ class Words:
         return forms[self.language.form(n)].format(n=n, **data)
 
     def day(self, at: Instant) -> str:
-        """`20 December 2026`."""
+        """Return a date such as `20 December 2026`."""
         return self._date("day", at)
 
     def moment(self, at: Instant) -> str:
-        """`20 December 2026, 14:05 CET`."""
+        """Return a time such as `20 December 2026, 14:05 CET`."""
         return self._date("moment", at)
 
     def days_left(self, now: Instant, until: Instant) -> str:
-        """How many midnights lie between, in words."""
+        """Return the number of midnights between the two instants, in words."""
         days = (self._local(until).date() - self._local(now).date()).days
         return self.count("days_left", days) if days > 0 else self.say("today")
 
     def size(self, octets: int) -> str:
-        """`412 kB`, `1.3 MB`: in thousands, as file managers count."""
+        """Return a size such as `412 kB` or `1.3 MB`, in powers of 1,000 as file managers count."""
         if octets < 1_000:
             return self.count("bytes", octets)
         if octets < 999_500:
@@ -76,7 +76,7 @@ class Words:
 
 
 def line(text: str) -> str:
-    """Data as one line: line ends and control characters become spaces."""
+    """Return data as one line: line ends and control characters become spaces."""
     return _CONTROL.sub(" ", text).strip()
 
 
@@ -84,7 +84,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 def words(locale: str, time_zone: str, *, rich: bool) -> Words:
-    """The nearest language there is to a BCP 47 tag, else English."""
+    """Return the phrases of the language nearest to a BCP 47 tag, or of English."""
     language = choose(locale)
     return Words(language, phrases(language.tag), ZoneInfo(time_zone), rich)
 

@@ -1,4 +1,4 @@
-"""How an attempt ends: with an answer, refused before anything was sent, or failed."""
+"""The results of an attempt: answered, refused before anything was sent, or failed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ TOO_LATE = "timeout: no answer within the time allowed"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the endpoint said: header names in lower case, at most 1 KiB of the body."""
+    """The answer of the endpoint: header names in lower case, at most 1 KiB of the body."""
 
     status: int
     headers: Mapping[str, str]
@@ -17,8 +17,8 @@ class Answer:
 
 
 class Refused(Exception):
-    """The target, or an address its name leads to, is none that webhooks may reach: nothing was sent."""
+    """The target, or an address of its name, is one that webhooks may not reach: nothing was sent."""
 
 
 class Failed(Exception):
-    """No answer; the reason is a word and a sentence, without addresses."""
+    """There was no answer; the message is a word and a sentence, without addresses."""

@@ -1,4 +1,4 @@
-"""Posting to an address that the administrator wrote into the settings."""
+"""Post to an address that the administrator wrote into the settings."""
 
 import asyncio
 from collections.abc import Mapping
@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from esign.net.session import Session
 
 REACH = frozenset(Zone) - {Zone.FORBIDDEN}
-KEEP_ALIVE = 15.0  # nothing is lost by asking again, so that an idle connection may be tried
+KEEP_ALIVE = 15.0  # longer than for webhooks: a request can be repeated, so an idle connection may be tried
 
 
 class Direct:
-    """`close` it at the end. `resolve` gives every address of a name; `tls` replaces the system's trust store."""
+    """Posts to addresses of the settings; call `close` at the end.
+
+    `resolve` returns every address of a name; `tls` replaces the system's trust store.
+    """
 
     def __init__(self, *, resolve: Resolve | None = None, tls: "ssl.SSLContext | None" = None) -> None:
         self._resolve = resolve or SystemLookup()
@@ -36,10 +39,11 @@ class Direct:
         timeout: float,
         connect_timeout: float,
     ) -> tuple[int, bytes]:
-        """Status and body, at most one byte more than `most`; redirects are not followed. Raises `Failed`.
+        """Return the status and the body, at most one byte more than `most`. Redirects are not followed. Raises
+        `Failed`.
 
-        Asked once more where a connection ends without an answer, as it may have been an old one; `timeout` is the
-        seconds of both tries together.
+        The request is repeated once if the connection ends without an answer, since it may have been an idle
+        one. `timeout` is in seconds for both tries together.
         """
         session = self._opened()
 

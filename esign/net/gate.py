@@ -1,4 +1,4 @@
-"""The wall at which addresses are checked, between looking up a name and opening a socket."""
+"""Check addresses between looking up a name and opening a socket."""
 
 import socket
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,18 +12,18 @@ Resolve = Callable[[str], Awaitable[Sequence[str]]]
 
 
 class Barred(OSError):
-    """An address out of reach; an OSError because that is what a connector expects of its parts."""
+    """An address is out of reach. An OSError, because aiohttp's connector expects one from its parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Lets through the addresses of certain zones; `resolve` gives every address of a name."""
+    """Lets through the addresses of certain zones; `resolve` returns every address of a name."""
 
     reach: Reach
     resolve: Resolve
 
     async def addresses(self, host: str) -> Sequence[str]:
-        """Every address of a name; one out of reach bars them all."""
+        """Return every address of a name. Raises Barred if one of them is out of reach."""
         found = await self.resolve(host)
         if not found:
             raise OSError("the name has no address")
@@ -32,7 +32,7 @@ class Gate:
         return found
 
     def socket(self, dialled: tuple[Any, Any, int, str, Any]) -> socket.socket:
-        """A socket for one entry of getaddrinfo, just before it is dialled."""
+        """Return a socket for one entry of getaddrinfo, just before it is connected."""
         family, kind, protocol, _, address = dialled
         self.check(address[0])
         return socket.socket(family, kind, protocol)
@@ -48,7 +48,7 @@ class Gate:
 
 
 def belongs_to_this_machine(address: Address) -> bool:
-    """Whether the kernel would send from this very address; asking sends nothing."""
+    """Return whether the kernel would send from this very address. Finding out sends nothing."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:

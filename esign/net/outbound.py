@@ -1,4 +1,4 @@
-"""Asking an address that somebody else chose: only where the rules let it."""
+"""Send requests to addresses that customers or certificates name, as far as the rules allow."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -19,15 +19,14 @@ if TYPE_CHECKING:
 
 ALL_OF_IT = 15.0
 CONNECT = 5.0
-JUDGED = 1_000  # targets whose spelling is not taken apart again at each attempt
+JUDGED = 1_000  # targets whose parsed spelling is cached between attempts
 
 
 class Outbound:
-    """The only way out for webhooks, and to where certificates point; `close` it at the end.
+    """The only way out for webhooks, and to the addresses in certificates; call `close` at the end.
 
-    Connections to a host are reused for a moment.
-
-    `resolve` gives every address of a name (OSError: there is none); `tls` replaces the system's trust store.
+    Connections to a host are reused for a moment. `resolve` returns every address of a name (OSError if there
+    is none); `tls` replaces the system's trust store.
     """
 
     def __init__(
@@ -47,7 +46,9 @@ class Outbound:
         self._sessions: dict[Reach, Session] = {}
 
     def check(self, url: str, *, plain_allowed: bool) -> None:
-        """Refuse at registration what no attempt would be allowed to reach; Problem `invalid_webhook_url`."""
+        """Raise Problem `invalid_webhook_url` at registration for an address that no attempt would be allowed
+        to reach.
+        """
         self._rules.check(url, plain_allowed=plain_allowed)
 
     async def post(
@@ -60,7 +61,10 @@ class Outbound:
         timeout: float = ALL_OF_IT,
         connect_timeout: float = CONNECT,
     ) -> Answer:
-        """One attempt, redirects not followed; seconds. Raises Refused or Failed."""
+        """Send one POST and return the answer; time-outs are in seconds.
+
+        Redirects are not followed. Raises Refused or Failed.
+        """
         target, reach = self._target(url, plain_allowed=plain_allowed)
         began = self._clock.monotonic()
         status, said, kept = await self._session(reach).ask(
@@ -69,9 +73,11 @@ class Outbound:
         return Answer(status, said, kept, round((self._clock.monotonic() - began) * 1_000))
 
     async def fetch(self, url: str, question: bytes | None, headers: Mapping[str, str], most: int) -> bytes:
-        """What stands there, or what is answered to a question: at most so many bytes, plain http allowed.
+        """Return the body of a GET, or of the answer to a question; plain http is allowed. Raises Refused or
+        Failed.
 
-        What is fetched has to be signed by somebody, so that nothing depends on the way. Raises Refused or Failed.
+        A body of more than `most` bytes is a failure. The content has to be signed, so that nothing depends on
+        the transport.
         """
         target, reach = self._target(url, plain_allowed=True)
         status, _, kept = await self._session(reach).ask(

@@ -1,4 +1,4 @@
-"""Looking up names that strangers chose (webhooks), with c-ares: no thread is held by a name that gets no answer."""
+"""Look up names that customers chose (webhooks) with c-ares: no thread waits for a name that gets no answer."""
 
 import asyncio
 import socket
@@ -16,9 +16,9 @@ ALL_OF_IT = 8.0
 
 
 class Resolver:
-    """Call it with a name; `close` it at the end, which gives up what is under way.
+    """Looks up names when called; call `close` at the end, which abandons lookups under way.
 
-    It reads the hosts file and `resolv.conf` of the system, and follows changes of them. `servers` are those to ask
+    It reads the hosts file and `resolv.conf` of the system, and follows their changes. `servers` are asked
     instead, as `address:port`.
     """
 
@@ -27,7 +27,7 @@ class Resolver:
         self._channel: aiodns.DNSResolver | None = None
 
     async def __call__(self, host: str) -> Sequence[str]:
-        """Return every address of a name; raise OSError where there is none, Unanswered where nobody says."""
+        """Return every address of a name. Raises OSError if there is none, and Unanswered if no server answers."""
         if is_literal(host):
             return [host]
         import aiodns
@@ -57,7 +57,7 @@ class Resolver:
 
 
 def write_address(address: bytes | str, _port: int, *more: int) -> str:
-    """Return it as text; one that counts only within an interface keeps the number of that."""
+    """Return the address as text; one that is valid only within an interface keeps the number of the interface."""
     text = address.decode("ascii") if isinstance(address, bytes) else address
     scope = more[1] if len(more) > 1 else 0
     return f"{text}%{scope}" if scope else text

@@ -1,7 +1,7 @@
-"""Fetches what the issuers of certificates say about revocation, from wherever it may be fetched.
+"""Fetch revocation lists and OCSP answers from the places that certificates name.
 
-Only `esign verify --online` does: the addresses stand in the files of strangers, and a server that followed them would
-send requests wherever a stranger likes, and keep everybody waiting for the answers.
+Only `esign verify --online` does this. The addresses come from the files of strangers: a server that followed
+them would send requests wherever a stranger likes, and keep users waiting for the answers.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ LIST = {"Accept": "application/pkix-crl"}
 
 
 async def ask(http: Outbound, sources: Sequence[Source]) -> list[bytes]:
-    """One answer for each certificate, from the first of its sources that has one."""
+    """Return one answer for each certificate, from the first of its sources that has one."""
     found: list[bytes] = []
     for _, own in groupby(sources, key=lambda source: source.of):
         for source in own:
@@ -37,7 +37,7 @@ async def _fetch(http: Outbound, source: Source) -> bytes | None:
 
 
 def _is_answer(said: bytes) -> bool:
-    """Whether the responder knows the certificate; who does not may leave it to the list."""
+    """Return whether the OCSP response is successful; a responder without an answer may leave it to the list."""
     from cryptography.x509.ocsp import OCSPResponseStatus, load_der_ocsp_response
 
     try:

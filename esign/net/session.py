@@ -1,4 +1,4 @@
-"""A pool of HTTP connections behind one gate; the only file that imports aiohttp."""
+"""A pool of HTTP connections behind one gate. The only file that imports aiohttp."""
 
 import socket
 import ssl
@@ -17,7 +17,7 @@ BUFFER = 32 * 1_024  # aiohttp stops reading from the socket at twice this
 KEEP_ALIVE = 2.0
 NO_ROUNDING = 3_600.0  # aiohttp rounds time-outs above this up to whole seconds
 
-# The first kind that fits decides: time-outs and TLS errors are connection errors too.
+# The first kind that fits decides, because time-outs and TLS errors are connection errors too.
 REASONS: tuple[tuple[type[Exception], str], ...] = (
     (aiohttp.ConnectionTimeoutError, "connect_timeout: no connection within the time allowed"),
     (TimeoutError, TOO_LATE),
@@ -58,7 +58,7 @@ class Session:
         connect_timeout: float,
         most: int = KEPT,
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """Status, headers and the beginning of the body, at most so many bytes; a GET where there is no `body`."""
+        """Return status, headers and at most `most` bytes of the body. Sends a GET if `body` is None, else a POST."""
         limits = aiohttp.ClientTimeout(timeout, connect_timeout, ceil_threshold=NO_ROUNDING)
         try:
             async with self._client.request(
@@ -102,7 +102,7 @@ class _Resolver(AbstractResolver):
 
 
 async def _beginning(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """The first bytes of the body; a connection with more to come is given up instead of read to its end."""
+    """Return the first bytes of the body. A connection with more to come is closed instead of read to its end."""
     kept = b""
     while len(kept) <= most:
         chunk = await response.content.read(most + 1 - len(kept))

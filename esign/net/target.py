@@ -1,4 +1,4 @@
-"""Where a webhook may point: the plain spelling of its address and the rule of contract 5."""
+"""Parse the address of a webhook, and decide whether the rules of contract 5 allow it."""
 
 import re
 from collections.abc import Collection
@@ -26,7 +26,7 @@ WAY_OUT = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An address taken apart: `host` is a lower-case ASCII name or a plain literal, `rest` path and query."""
+    """A parsed address: `host` is a lower-case ASCII name or a plain literal, `rest` is path and query."""
 
     scheme: str
     host: str
@@ -47,7 +47,8 @@ class Target:
 class Rules:
     """What an installation allows beyond public https (contract 5, Target).
 
-    `allow_hosts` are names or addresses; `loopback_allowed`: the installation's own base address is loopback.
+    `allow_hosts` are names or addresses. `loopback_allowed` says that the installation's own base address is
+    loopback.
     """
 
     allow_hosts: Collection[str] = ()
@@ -55,7 +56,7 @@ class Rules:
     loopback_allowed: bool = False
 
     def check(self, url: str, *, plain_allowed: bool) -> tuple[Target, Reach]:
-        """The target and its zones, or Problem `invalid_webhook_url`; names are not looked up."""
+        """Return the target and its zones. Raises Problem `invalid_webhook_url`. Names are not looked up."""
         target = parse(url)
         reach = self.reach(target, plain_allowed=plain_allowed)
         if not _port_allowed(target):
@@ -68,7 +69,7 @@ class Rules:
         return target, reach
 
     def reach(self, target: Target, *, plain_allowed: bool) -> Reach:
-        """The zones whose addresses this target may lead to."""
+        """Return the zones whose addresses this target may lead to."""
         zones: set[Zone] = set()
         if target.scheme == "https" or plain_allowed:
             zones.add(Zone.PUBLIC)
@@ -82,7 +83,7 @@ class Rules:
 
 
 def parse(url: str) -> Target:
-    """Take apart an http(s) address in its plain spelling; Problem `invalid_webhook_url` for any other."""
+    """Parse an http(s) address in its plain spelling. Raises Problem `invalid_webhook_url` for any other."""
     if len(url) > LONGEST:
         raise refusal(f"it is longer than {LONGEST} characters")
     match = _SHAPE.fullmatch(url)
@@ -112,7 +113,9 @@ _OTHER_DOTS = re.compile("[\u3002\uff0e\uff61]")
 
 
 def _host(spelt: str) -> str:
-    """The one spelling of a host: the others serve to get past checks like these."""
+    """Return the one spelling of a host; unusual spellings are refused, since they serve to evade checks like
+    these.
+    """
     if spelt.startswith("["):
         return _ipv6(spelt[1:-1])
     if _OTHER_DOTS.search(spelt):
@@ -146,7 +149,7 @@ def _ascii(name: str) -> str:
 
 
 def _plain(listed: str) -> str:
-    """A host as somebody lists it in the settings, in the spelling of `Target.host`."""
+    """Return a host of the settings in the spelling of `Target.host`."""
     host = listed.strip("[] ").lower()
     return str(_literal(host) or _ascii(host))
 
@@ -159,7 +162,7 @@ def _literal(host: str) -> Address | None:
 
 
 def _known_zone(target: Target) -> Zone | None:
-    """The zone that the spelling alone tells."""
+    """Return the zone that follows from the spelling alone, or None."""
     if target.host == "localhost" or target.host.endswith(".localhost"):
         return Zone.LOOPBACK
     return zone(target.literal) if target.literal else None

@@ -1,4 +1,4 @@
-"""Which part of the internet an address belongs to."""
+"""Classify addresses by the part of the internet they belong to."""
 
 from enum import Enum
 from ipaddress import IPv4Address, IPv6Address, ip_network
@@ -31,18 +31,18 @@ FORBIDDEN = tuple(
             ),
             *("198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
             *("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"),
-            # what clouds offer to their own machines
+            # addresses of services that clouds offer to their own machines
             *("168.63.129.16/32", "fd00:ec2::/32", "fd20:ce::/32"),
         ),
     )
 )
-# All that is given out for the whole internet (RFC 4291 2.4). Outside it are IPv4 addresses in disguise (mapped,
+# All that is allocated for the whole internet (RFC 4291 2.4). Outside it are embedded IPv4 addresses (mapped,
 # compatible, translated: RFC 2765, RFC 6052), private ones, and what is reserved.
 GIVEN_OUT = ip_network("2000::/3")
 
 
 def zone(address: Address) -> Zone:
-    """The zone of an address; one within an interface (zone id) is forbidden."""
+    """Return the zone of an address. One within an interface (zone id) is forbidden."""
     if getattr(address, "scope_id", None) is not None:
         return Zone.FORBIDDEN
     if any(address in network for network in LOOPBACK):

@@ -1,4 +1,4 @@
-"""What comes back from looking at an uploaded file or image: plain values, free of PDF libraries."""
+"""The results of inspecting an uploaded file or image: plain values that need no PDF library."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ NOT_CHECKED = (
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The largest upload taken: bytes and pages."""
+    """The largest upload that is accepted, in bytes and in pages."""
 
     file_bytes: int
     pages: int
@@ -45,7 +45,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """The normalised file, its pages as displayed, one WebP picture of each, and what normalising changed.
+    """The normalised file, its pages as displayed, one WebP picture of each page, and what normalising changed.
 
     `repaired` says that the upload was damaged and has been mended; `removed` holds words of `REMOVALS`.
     """
@@ -59,7 +59,7 @@ class Inspection:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A signature or a logo made anew; sizes in pixels."""
+    """A redrawn signature or logo; its width and height are in pixels."""
 
     png: bytes
     width: int
@@ -68,7 +68,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A piece of a page's text; `top` in percent of the page as displayed."""
+    """A paragraph of a page's text; `top` is in percent of the page as displayed."""
 
     top: float
     text: str
@@ -76,9 +76,11 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A field that a file asks for, by its form or a mark in its text; its place is in percent of the page as shown.
+    """A field that a file asks for, by its form or by a mark in its text; its place is in percent of the page
+    as displayed.
 
-    `person` is the number that a mark names. `options` are properties of the type that the file sets itself.
+    `person` is the number that a mark names. `options` are the properties of the type that the file sets
+    itself.
     """
 
     type: str
@@ -99,7 +101,7 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """What asks for a field and cannot become one, and why."""
+    """A form field or mark that cannot become a field, and the reason."""
 
     page: int
     name: str
@@ -108,7 +110,7 @@ class Unused:
 
 @dataclass(frozen=True, slots=True)
 class Blanks:
-    """What a file asks to be filled in, in the order of its pages."""
+    """The fields that a file asks for, and those that cannot be used, in the order of the pages."""
 
     fields: tuple[Blank, ...]
     unused: tuple[Unused, ...]
@@ -116,7 +118,7 @@ class Blanks:
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """A typed signature as SVG, `width` in points at the largest size it is set in; or what is `missing` for it."""
+    """A typed signature as SVG and its `width` in points at the largest size, or the characters that are `missing`."""
 
     svg: bytes
     width: float

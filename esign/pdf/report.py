@@ -1,4 +1,4 @@
-"""The shape of a verification, as the contract gives it to clients (3.5): plain values, no PDF library."""
+"""The values of a verification report, as contract 3.5 describes them. Plain values that need no PDF library."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ Revocation = Literal["not_revoked", "revoked", "not_checked"]
 
 LEVELS = ("B-B", "B-T", "B-LT", "B-LTA")  # each has what those before it have
 
-# What speaks against a signature for good; every other reason leaves it undecided, but for the note on a test.
+# The sentences in `AGAINST` make a signature invalid. Any other sentence makes it indeterminate, except for the
+# notes (`NOTES`).
 CHANGED = "The document was changed after it was signed."
 MISMATCH = "The signature is damaged: it does not match the certificate it names."
 OUTSIDE = "The signature does not cover the whole file: something stands outside of it."
@@ -45,15 +46,15 @@ BURDENED = (
     "Something stands in the bytes of a signature or time stamp that its signer did not sign and that proves"
     " nothing."
 )
-UNSIGNED = (PADDED, BURDENED)  # whether it was there from the start cannot be told
+UNSIGNED = (PADDED, BURDENED)  # it cannot be found out whether these bytes were there from the start
 AGAINST = (CHANGED, MISMATCH, OUTSIDE, ADDED, TRAIL, TOO_EARLY, UNREADABLE, UNREADABLE_FILE)
 DAMAGED_STAMP = "Its time stamp is damaged, and proves no time."
 DAMAGED_ARCHIVE = "A time stamp over the whole document is damaged."
 UNJUDGED_ARCHIVE = "This program cannot check a time stamp over the whole document; it proves no time here."
-EXPIRED = "The certificate expired on"  # how two of the doubts begin
+EXPIRED = "The certificate expired on"  # the beginnings of two of the doubts
 REVOKED = "was revoked on"
 OF_A_TEST = "Sealed with a test certificate: no legal effect."
-# What was added, where it is proof alone: notes that leave a signature valid.
+# Notes on added proof; they leave a signature valid.
 PROOF_ADDED: Mapping[tuple[Addition, ...], str] = {
     ("validation_data",): "Only proof was added after it was signed: validation data.",
     ("document_timestamp",): "Only proof was added after it was signed: a document time stamp.",
@@ -66,9 +67,10 @@ NOTES = frozenset((OF_A_TEST, *PROOF_ADDED.values()))
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where it is said whether a certificate was revoked: an answer to `question` (OCSP), or a list where it is None.
+    """A place to ask whether a certificate was revoked: an OCSP responder for `question`, or a list if
+    `question` is None.
 
-    One of the sources of a certificate (`of`, its SHA-256) is enough.
+    `of` is the SHA-256 of the certificate. An answer from one of its sources is enough.
     """
 
     of: str
@@ -93,7 +95,7 @@ class Timestamp(TypedDict):
 
 
 class DocumentTimestamp(TypedDict):
-    """One over the whole document; `time` is None where it cannot be read."""
+    """A time stamp over the whole document; `time` is None if it cannot be read."""
 
     fieldName: str
     valid: bool
@@ -103,9 +105,10 @@ class DocumentTimestamp(TypedDict):
 
 
 class Signature(TypedDict):
-    """`additions`: the proof that was added behind what it covers, where nothing else was.
+    """The report on one signature.
 
-    `levelAsked`: what a seal of esign says that it was asked to be; None where it says nothing.
+    `additions` names the proof that was added behind the signed revision, and is empty if anything else was
+    added. `levelAsked` is the level that a seal of esign records as asked for, or None.
     """
 
     fieldName: str
@@ -127,7 +130,7 @@ class Signature(TypedDict):
 
 
 def is_missed(signature: Signature) -> bool:
-    """Whether a higher level was asked for than it has, and was not taken away later."""
+    """Return whether a higher level was asked for than the signature has, unless its time stamp was removed later."""
     if STRIPPED in signature["reasons"]:
         return False
     level, asked = signature["level"], signature["levelAsked"]
@@ -135,9 +138,10 @@ def is_missed(signature: Signature) -> bool:
 
 
 class AuditHead(TypedDict):
-    """The last entry of the audit trail that the seal vouches for: which document, how many entries, its hash.
+    """The last entry of the audit trail that the seal vouches for: the document, the number of entries and the
+    hash.
 
-    `embedded`: the file holds the trail up to there, and it recomputes.
+    `embedded` is true if the file contains the trail up to that entry and the trail recomputes to it.
     """
 
     documentId: str
@@ -147,8 +151,11 @@ class AuditHead(TypedDict):
 
 
 class Verification(TypedDict):
-    """`unchanged`: the file ends where it was signed, every signed byte of it is as it was, and nothing in it is known
-    to be neither signed nor proof."""
+    """The report on a file.
+
+    `unchanged` is true if the file ends where it was signed, every signed byte is as it was, and nothing in the
+    file is known to be neither signed nor proof.
+    """
 
     result: Result
     summary: str
@@ -163,14 +170,14 @@ class Verification(TypedDict):
 
 
 def is_unchanged(signatures: Sequence[Signature]) -> bool:
-    """Return whether a signature covers the file to the last byte and holds, and nothing speaks of a change."""
+    """Return whether a valid signature covers the file to the last byte and no reason speaks of a change."""
     whole = any(one["coverage"] == "entire_file" and one["intact"] and one["valid"] for one in signatures)
     changed = (*AGAINST, *UNSIGNED, STRIPPED)
     return whole and not any(reason in changed for one in signatures for reason in one["reasons"])
 
 
 def summarise(result: Result, signatures: Sequence[Signature]) -> str:
-    """Return one sentence, or two, on the whole file: unchanged, or what was added, or why it is not valid."""
+    """Return one or two sentences on the whole file: unchanged, or what was added, or why it is not valid."""
     reasons = [reason for one in signatures for reason in one["reasons"]]
     if result == "unsigned":
         return "There is no signature in this file."

@@ -1,4 +1,4 @@
-"""What is asked of the seal and what comes back: plain values, for which nobody has to import a PDF library."""
+"""The order for a seal and its results: plain values that need no PDF library."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ Level = Literal["B-B", "B-T"]
 
 
 class SealFailed(Exception):
-    """The document cannot be sealed now; the reason is a sentence an operator can act on."""
+    """The document cannot be sealed now; `reason` is a sentence that tells the operator what to do."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -19,11 +19,12 @@ class SealFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """One field with what was filled in; its place in percent of the page as displayed, from the top left corner.
+    """A field with its value; its place is in percent of the page as displayed, from the top left corner.
 
     `value` is text, `YYYY-MM-DD`, or a boolean (checkbox). Signatures and initials have `kind` instead: `typed`
     with `text` and `hand` (`a`, `b`, `c` or None), or `drawn` / `uploaded` with `picture` {type, width, height,
-    base64}. `options` are the extra properties of the type as the contract names them (`format`, `multiline`, …).
+    base64}. `options` are the extra properties of the type as the contract names them (`format`, `multiline`,
+    …).
     """
 
     id: str
@@ -49,10 +50,10 @@ class Drawn:
 class SealOrder:
     """A completed document: the prepared file, the values in their places, the facts of the certificate page.
 
-    `certificate` is what `typst/certificate.typ` reads without `labels`, `cjk`, `seal` and `verify.qr_svg`, which
-    are added when it is drawn. `font_paths` are folders with further fonts (CJK). `trail` is the audit trail
-    that is attached; a page made for practice has none. `asked` is the level that was wanted where it could not be
-    reached; `authorities` are the hosts that may be asked for a time stamp.
+    `certificate` is what `typst/certificate.typ` reads, without `labels`, `cjk`, `seal` and `verify.qr_svg`,
+    which are added when the page is drawn. `font_paths` are folders with further fonts (CJK). `trail` is the
+    audit trail to attach; a rehearsed page has none. `asked` is the level that was asked for, if it could not
+    be reached. `authorities` are the hosts of the time-stamp authorities that may be asked.
     """
 
     prepared: bytes
@@ -68,9 +69,9 @@ class SealOrder:
 
 @dataclass(frozen=True, slots=True)
 class Unsealed:
-    """A file whose signature is made but not in it.
+    """A file whose signature has been computed but not yet inserted.
 
-    It goes between the bytes `first` and `last` of what is appended, the `tail`, in hexadecimal.
+    The signature goes between the bytes `first` and `last` of the appended `tail`, in hexadecimal.
     """
 
     pdf: bytes
@@ -101,7 +102,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """The sealed document and, sealed by itself, its certificate; `page_count` counts all pages of the document."""
+    """The sealed document and its separately sealed certificate; `page_count` counts all pages of the document."""
 
     sealed: bytes
     certificate: bytes

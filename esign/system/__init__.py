@@ -1,1 +1,1 @@
-"""What the program needs from the machine: time, randomness, keys, passwords, logs, memory, disk, names."""
+"""What the program needs from the machine: time, randomness, keys, passwords, logs, memory, disk and name lookup."""

@@ -1,10 +1,10 @@
-"""Wakes whoever waits for work after a commit that made some."""
+"""Wake the workers that wait for jobs after a commit that made some."""
 
 import asyncio
 
 
 class Bell:
-    """Every waiter hears a ring, also one that came while it was still looking at what there was before."""
+    """Wakes all waiters. A ring also counts for a waiter that was still looking at the earlier jobs when it came."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Future[None]] = set()

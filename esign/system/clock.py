@@ -1,17 +1,18 @@
-"""The one place that reads the time; everything else is handed a `Clock` or an instant.
+"""Read the time. This is the only place that does; everything else is handed a `Clock` or an instant.
 
-`GuardedClock` is what a running program uses. A wall clock can be set to anything: by an operator, by a broken time
-server, by a hypervisor. What a program does because "it is time" is partly irreversible (a document expires, a mail
-leaves, a row is deleted), so the wall clock is compared with the monotonic clock, which nobody can set:
+`GuardedClock` is what a running program uses. A wall clock can be set to anything: by an operator, by a broken
+time server, by a hypervisor. What a program does because of the time is partly irreversible (a document
+expires, a mail is sent, a row is deleted). So the wall clock is compared with the monotonic clock, which cannot
+be set:
 
 - While both agree to within a minute, the wall clock is the time.
-- When they disagree by more, the time goes on along the monotonic clock: stamps, retries and sessions do not see the
-  jump. Nothing irreversible is done (`settled` stands still). When the wall clock comes back, all of this ends. When
-  it stays where it is for ten minutes, or an operator confirms it, it is believed.
-- `Mark` carries this over a restart: the last time that was certain. On a machine that was not restarted meanwhile its
-  clock since boot tells how late it is. On any other, a wall clock that is behind the mark is wrong; one that is more
-  than two weeks ahead may be right (the machine was off), so it is taken as the time, and only what is irreversible
-  waits for ten minutes.
+- When they disagree by more, the time continues along the monotonic clock: stamps, retries and sessions do not
+  see the jump. Nothing irreversible is done (`settled` stands still). When the wall clock comes back, all of
+  this ends. When it stays where it is for ten minutes, or an operator confirms it, it is accepted.
+- `Mark` carries this over a restart: the last time that was certain. On a machine that was not restarted
+  meanwhile, its clock since boot tells how late it is. On any other, a wall clock that is behind the mark is
+  wrong. One that is more than two weeks ahead may be right (the machine was off), so it is taken as the time,
+  and only irreversible work waits for ten minutes.
 """
 
 import threading
@@ -23,23 +24,23 @@ from typing import Protocol
 from esign.core.instant import DAY, MINUTE, Instant, Millis
 
 TOLERANCE: Millis = MINUTE
-CONFIRMED_AFTER = 600.0  # seconds in which a clock that jumped must not jump again
-FAR: Millis = 14 * DAY  # a stop that is longer than this is as likely to be a wrong clock
+CONFIRMED_AFTER = 600.0  # seconds for which a clock that jumped must be steady before it is accepted
+FAR: Millis = 14 * DAY  # after a longer stop, a wrong clock is as likely as a machine that was off
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Clock(Protocol):
     def now(self) -> Instant:
-        """Wall time in milliseconds: for expiry, signatures, tokens."""
+        """Return the wall time in milliseconds: for expiry, signatures and tokens."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds that never jump: for durations and time-outs."""
+        """Return seconds that never jump: for durations and time-outs."""
         ...
 
 
 class SystemClock:
-    """The machine's own clock. Its monotonic one goes on while the machine sleeps, where the system has such a one."""
+    """The machine's own clock. Its monotonic time includes sleep if the system offers such a clock."""
 
     def now(self) -> Instant:
         return time.time_ns() // 1_000_000
@@ -49,7 +50,7 @@ class SystemClock:
 
 
 def read_processor_seconds() -> float:
-    """Return the processor time, in seconds, that this process has used: a limit that a busy machine does not touch."""
+    """Return the processor time, in seconds, that this process has used; other load does not affect it."""
     return time.process_time()
 
 
@@ -57,7 +58,7 @@ MONOTONIC = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def read_boot_id() -> str:
-    """Return what names this run of the machine, or "" where the system does not say."""
+    """Return the id of this boot of the machine, or "" if the system does not tell."""
     try:
         return BOOT_ID.read_text(encoding="ascii").strip()
     except OSError:
@@ -66,7 +67,7 @@ def read_boot_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A time that was certain: `at` by the wall clock, `elapsed` ms since the start of the machine named `boot_id`."""
+    """A time that was certain: `at` by the wall clock, `elapsed` ms since the boot with the id `boot_id`."""
 
     at: Instant
     elapsed: Millis
@@ -75,10 +76,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Why the wall clock is not believed.
+    """Why the wall clock is not accepted.
 
-    `since` is the last time that was certain, `ahead` by how much the wall clock is before (or, negative, behind) the
-    time that was expected, and `steady_since` the monotonic time since which it has not jumped again.
+    `since` is the last time that was certain, `ahead` by how much the wall clock is ahead of (or, negative,
+    behind) the expected time, and `steady_since` the monotonic time since which it has not jumped again.
     """
 
     since: Instant
@@ -95,7 +96,7 @@ class GuardedClock:
         self._lock = threading.Lock()
         self._doubt: Doubt | None = None
         self._lowest: Instant | None = (
-            None  # the mark of another run of the machine, while the start is in doubt
+            None  # the mark of an earlier boot, while the time at the start is in doubt
         )
         wall, at = source.now(), source.monotonic()
         self._wall, self._at = wall, at
@@ -110,7 +111,7 @@ class GuardedClock:
             self._judge(mark.at, wall, at)
 
     def _judge(self, lowest: Instant, wall: Instant, at: float) -> Instant:
-        """Return the time where all that is known is that it is not before `lowest`."""
+        """Return the time at a start of which only is known that it is not before `lowest`."""
         self._adopt(wall, at)
         if not lowest - TOLERANCE <= wall <= lowest + FAR:
             self._wall = max(wall, lowest)
@@ -124,31 +125,31 @@ class GuardedClock:
         return self.source.monotonic()
 
     def wall(self) -> Instant:
-        """Return what the wall clock says, right or wrong; only for telling an operator."""
+        """Return what the wall clock says, right or wrong. Only for showing it to an operator."""
         return self.source.now()
 
     def settled(self) -> Instant:
-        """Return the time up to which what is due may be done for good: now, or the last time that was certain."""
+        """Return the time up to which irreversible work may be done: now, or the last time that was certain."""
         now, doubt = self._read()
         return now if doubt is None else min(now, doubt.since)
 
     @property
     def doubt(self) -> Doubt | None:
-        """Why nothing irreversible is done at present, None while the wall clock is believed."""
+        """Return why nothing irreversible is done at present, or None while the wall clock is accepted."""
         return self._read()[1]
 
     def mark(self) -> Mark | None:
-        """Return what to remember for the next start, None while the time is in doubt."""
+        """Return what to store for the next start, or None while the time is in doubt."""
         now, doubt = self._read()
         return None if doubt else Mark(now, round(self.source.monotonic() * 1000), self._boot_id)
 
     def confirm(self) -> None:
-        """Believe the wall clock from now on, as an operator says that it is right."""
+        """Accept the wall clock from now on, because an operator says that it is right."""
         with self._lock:
             self._adopt(self.source.now(), self.source.monotonic())
 
     def _read(self) -> tuple[Instant, Doubt | None]:
-        """Return the time, and the doubt about it."""
+        """Return the time, and the doubt about it or None."""
         with self._lock:
             wall, at = self.source.now(), self.source.monotonic()
             expected = self._wall + round((at - self._at) * 1000)
@@ -162,10 +163,10 @@ class GuardedClock:
             return wall, self._doubt
 
     def _distrust(self, wall: Instant, at: float, expected: Instant) -> Instant:
-        """Return the time while the wall clock says something else."""
+        """Return the time while the wall clock differs from the expected time."""
         doubt, ahead = self._doubt, wall - expected
         if doubt is not None and self._lowest is not None and abs(ahead - doubt.ahead) > TOLERANCE:
-            return self._judge(self._lowest, wall, at)  # wrong at the start, and set since
+            return self._judge(self._lowest, wall, at)  # it was wrong at the start, and has been set since
         if doubt is None:
             self._doubt = Doubt(expected, ahead, at)
         elif abs(ahead - doubt.ahead) > TOLERANCE:

@@ -1,4 +1,4 @@
-"""How many files and connections the system lets this process have open at once."""
+"""Raise the number of files and connections that this process may have open at once."""
 
 import resource
 
@@ -7,13 +7,13 @@ FEWEST = 256  # with fewer, a handful of browsers would keep the database from o
 
 
 class TooFew(Exception):
-    """The process may open so few files that it cannot work; the message says what to do."""
+    """The process may open too few files to work; the message says what to do."""
 
 
 def raise_limit(needed: int = NEEDED, fewest: int = FEWEST) -> str | None:
-    """Raise the soft limit as far as `needed`; return what to say where it stays below, None where it does not.
+    """Raise the soft limit as far as `needed`. Return a warning if it stays below, or None.
 
-    Raises TooFew where even `fewest` are not allowed.
+    Raises TooFew if even `fewest` are not allowed.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)

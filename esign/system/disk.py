@@ -1,7 +1,8 @@
-"""Room on the disk of the data folder: what is kept free for signing, and a reserve for the worst.
+"""Watch the free space on the disk of the data folder, and keep a reserve for signing.
 
-Below `spare` free bytes nobody brings new files, so that what is left serves those who sign. The reserve is a file that
-takes its room as long as there is plenty; once even signing has hardly any left, it is deleted, and made again later.
+Below `spare` free bytes new files are refused, so that the remaining space serves the recipients who sign. The
+reserve is a file that takes up space as long as there is plenty. It is deleted when even signing has hardly any
+space left, and made again later.
 """
 
 import logging
@@ -20,15 +21,15 @@ Free = Callable[[Path], int]
 
 
 def free_bytes(folder: Path) -> int:
-    """Return what this user may still write there; raises OSError."""
+    """Return how many bytes this user can still write in the folder. Raises OSError."""
     found = os.statvfs(folder)
     return found.f_bavail * found.f_frsize
 
 
 class Room:
-    """The room of one data folder; `look` is called every few seconds and after a write that found none.
+    """The space in one data folder; `look` is called every few seconds, and after a write that found no space.
 
-    `free` gives the free bytes of a folder.
+    `free` returns the free bytes of a folder.
     """
 
     def __init__(
@@ -42,14 +43,14 @@ class Room:
         self._was_short = False
 
     def is_short(self) -> bool:
-        """Return whether new files must wait; a disk that cannot be asked has no room."""
+        """Return whether new files must wait. An error when asking the system counts as no space."""
         try:
             return self._free(self._folder) < self.spare
         except OSError:
             return True
 
     def look(self) -> None:
-        """Let the reserve go where room is nearly used up, make it where there is plenty, and log what changed."""
+        """Delete the reserve if the space is nearly used up, make it if there is plenty, and log changes."""
         try:
             free = self._free(self._folder)
         except OSError as error:
@@ -62,7 +63,7 @@ class Room:
         self._tell(free)
 
     def release(self) -> None:
-        """Delete the reserve, if there is one: its room serves what has to be written now."""
+        """Delete the reserve, if there is one, so that its space serves what has to be written now."""
         try:
             self._file.unlink()
         except FileNotFoundError:

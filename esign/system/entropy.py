@@ -1,4 +1,4 @@
-"""Everything that must be random is born here: ids, tokens, keys, secrets, salts."""
+"""Generate everything that must be random: ids, tokens, keys, secrets and salts."""
 
 import base64
 import secrets
@@ -8,16 +8,18 @@ from esign.core.instant import Instant
 from esign.core.people.api_key import ALPHABET, RANDOM
 
 CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
-ROOM = 1 << 61  # the first of the bits that are counted up
+ROOM = 1 << 61  # the highest of the bits that are counted up
 
 _counting = Lock()
-_latest = (-1, 0)  # time and bits of the id that was made last
+_latest = (-1, 0)  # time and bits of the latest id
 
 
 def new_id(prefix: str, now: Instant) -> str:
-    """`<prefix>_` and 26 characters of a UUIDv7 (RFC 9562 5.7): sorts by time, grants nothing (contract 2.4).
+    """Return `<prefix>_` and 26 characters of a UUIDv7 (RFC 9562 5.7), which sorts by time and grants nothing
+    (contract 2.4).
 
-    Those of one millisecond sort as they were made (6.2, method 2): what lists the newest first never guesses.
+    Ids of the same millisecond sort in the order in which they were made (6.2, method 2), so that lists by age
+    are exact.
     """
     global _latest
     with _counting:
@@ -28,7 +30,7 @@ def new_id(prefix: str, now: Instant) -> str:
 
 
 def id_of(prefix: str, at: Instant, bits: int) -> str:
-    """Such an id with 80 given bits, of which 74 count: of the same ones it is the same."""
+    """Return such an id with 80 given bits, of which 74 count. The same arguments give the same id."""
     number = (
         (at & (2**48 - 1)) << 80 | 0x7 << 76 | (bits >> 68 & 0xFFF) << 64 | 0b10 << 62 | bits & (2**62 - 1)
     )
@@ -36,47 +38,47 @@ def id_of(prefix: str, at: Instant, bits: int) -> str:
 
 
 def new_token() -> str:
-    """256 bits for a link, 43 URL-safe characters; only its hash is stored."""
+    """Return a token of 256 bits for a link, 43 URL-safe characters. Only its hash is stored."""
     return secrets.token_urlsafe(32)
 
 
 def new_nonce() -> int:
-    """64 bits that mark the answer to one question; positive, and never shorter."""
+    """Return 64 bits that mark the answer to one request: positive, with the highest bit set."""
     return secrets.randbits(63) | 1 << 63
 
 
 def new_code() -> str:
-    """Six digits to be mailed and typed."""
+    """Return six digits to be mailed and typed."""
     return f"{secrets.randbelow(10**6):06}"
 
 
 def new_recovery_code() -> str:
-    """60 bits in three groups, to be kept on paper: `7fk3-m2xd-90wq`."""
+    """Return 60 bits in three groups, to be kept on paper: `7fk3-m2xd-90wq`."""
     letters = "".join(secrets.choice(CROCKFORD) for _ in range(12))
     return "-".join((letters[:4], letters[4:8], letters[8:]))
 
 
 def new_webhook_secret() -> str:
-    """32 bytes as Standard Webhooks writes them."""
+    """Return 32 bytes in the form of Standard Webhooks."""
     return "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
 
 
 def new_salt() -> bytes:
-    """16 bytes that keep the personal half of an audit entry from being guessed."""
+    """Return 16 bytes that keep the personal half of an audit entry from being guessed."""
     return secrets.token_bytes(16)
 
 
 def jitter() -> float:
-    """A factor of 0.9 to 1.1 that spreads retries (contract 5)."""
+    """Return a factor of 0.9 to 1.1 that spreads retries (contract 5)."""
     return 0.9 + secrets.randbelow(2001) / 10_000
 
 
 def new_key_secret() -> str:
-    """The 30 random characters of an API key: 178 bits (contract 8)."""
+    """Return the 30 random characters of an API key: 178 bits (contract 8)."""
     return "".join(secrets.choice(ALPHABET) for _ in range(RANDOM))
 
 
 def key_secret_of(seed: bytes) -> str:
-    """Such characters from 32 bytes that nobody can guess: of the same ones they are the same."""
+    """Return such characters derived from 32 secret bytes. The same bytes give the same characters."""
     number = int.from_bytes(seed)
     return "".join(ALPHABET[number // len(ALPHABET) ** place % len(ALPHABET)] for place in range(RANDOM))

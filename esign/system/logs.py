@@ -1,4 +1,4 @@
-"""What the program says while it serves: JSON lines for machines, plain lines on a terminal."""
+"""Configure logging of the server: JSON lines for machines, plain lines on a terminal."""
 
 import asyncio
 import logging
@@ -11,7 +11,7 @@ from esign.core.instant import rfc3339
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line; the access log writes its own."""
+    """One JSON object per line; the access log formats its own."""
 
     def format(self, record: logging.LogRecord) -> str:
         if record.name == "esign.access":
@@ -28,15 +28,17 @@ class JsonLines(logging.Formatter):
 
 
 def is_worth_telling(record: logging.LogRecord) -> bool:
-    """What the end of the program cuts off is no failure, though the scheduler calls it one."""
+    """Return whether a record should be logged: work cancelled at the end of the program is no failure."""
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 def set_up(stream: TextIO = sys.stderr, level: int = logging.INFO) -> None:
-    """Once per program, by the command that serves; of the libraries only warnings and errors are told."""
+    """Configure logging once, by the command that serves. Libraries log only warnings and errors."""
     lines = logging.StreamHandler(stream)
     lines.setFormatter(logging.Formatter("%(message)s") if stream.isatty() else JsonLines())
     lines.addFilter(is_worth_telling)
     logging.getLogger().addHandler(lines)
     logging.getLogger("esign").setLevel(level)
-    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # a form that is cut is its sender's affair
+    logging.getLogger("python_multipart").setLevel(
+        logging.ERROR
+    )  # a truncated form is a problem of its sender

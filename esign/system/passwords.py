@@ -1,4 +1,4 @@
-"""Passwords: hashed with argon2id (RFC 9106) beside the event loop, and refused where they are easy to guess."""
+"""Hash passwords with argon2id (RFC 9106) in threads, and refuse passwords that are easy to guess."""
 
 import asyncio
 import os
@@ -16,8 +16,8 @@ from esign.core.network import network_of, wide_network_of
 from esign.core.people import password as rules
 
 AT_ONCE = 2
-LANE = 10  # that wait of one network
-WAITING = 200  # that wait in all, each of them some kilobytes; whoever comes after them is asked to come back
+LANE = 10  # how many requests of one network may wait
+WAITING = 200  # how many may wait in all, each with some kilobytes; further requests are told to retry later
 GUESSABLE = 3  # of zxcvbn's 0 to 4: below it fewer than 10^8 guesses are enough
 
 TOO_EASY = (
@@ -29,44 +29,49 @@ T = TypeVar("T")
 
 
 class Lane(NamedTuple):
-    """Who waits behind each other for hashes. Those who have shown who they are go before strangers."""
+    """A waiting line for hashes.
+
+    Lanes of callers who have proved who they are (`known`) go before those of strangers.
+    """
 
     known: bool
     name: str
 
 
 def lane_of_stranger(address: str | None) -> Lane:
-    """Return the lane of a network; of IPv6 it is the /48."""
+    """Return the lane of a network; for IPv6 it is the /48."""
     address = address or ""
     return Lane(False, wide_network_of(address) or network_of(address))
 
 
 def lane_of_known(name: str) -> Lane:
-    """Return the lane of a browser that the account knows, of who is signed in, or of who holds a mailed link."""
+    """Return the lane of a browser known to the account, a signed-in user, or the holder of a mailed link."""
     return Lane(True, name)
 
 
 class Passwords:
-    """Makes and compares hashes; each takes some 50 ms of a core and 19 MiB (OWASP's least)."""
+    """Computes and compares hashes; each takes some 50 ms of a core and 19 MiB (OWASP's minimum)."""
 
     def __init__(self) -> None:
         self._hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
         self._queue = FairQueue(AT_ONCE)
-        self._nobody = (
-            f"$argon2id$v=19$m=19456,t=2,p=1${noise(16)}${noise(32)}"  # as much work to compare as any
-        )
+        # Comparing with this takes as much work as with any hash.
+        self._nobody = f"$argon2id$v=19$m=19456,t=2,p=1${noise(16)}${noise(32)}"
 
     async def hash(self, text: str, lane: Lane) -> str:
         return await self._work(lane, self._hasher.hash, rules.normal(text))
 
     async def fits(self, stored: str | None, text: str, lane: Lane) -> bool:
-        """Whether it is the password; where there is none (`stored` None) the answer takes as long."""
+        """Return whether `text` is the password. If there is none (`stored` is None), the answer takes as long."""
         against = stored or self._nobody
         fits = await self._work(lane, self._compare, against, rules.normal(text))
         return fits and stored is not None
 
     async def complaint(self, text: str, about: Sequence[str], lane: Lane, *, with_totp: bool) -> str | None:
-        """What is wrong with a new password, as a sentence; `about` are words that others know of the person."""
+        """Return what is wrong with a new password, as a sentence, or None.
+
+        `about` are words that others know about the person.
+        """
         chosen = rules.normal(text)
         if wrong := rules.complaint(chosen, with_totp=with_totp):
             return wrong
@@ -79,16 +84,16 @@ class Passwords:
             return False
 
     async def _work(self, lane: Lane, work: Callable[..., T], *given: Any) -> T:
-        """Its answer, from a thread; raises `rate_limited` where too many wait."""
+        """Run `work` in a thread and return its result. Raises `rate_limited` if too many wait."""
         async with self._queue.place(lane):
             return await asyncio.to_thread(work, *given)
 
 
 class FairQueue:
-    """A few places, given to lanes in turn, to those of the known before those of strangers.
+    """A few places, given to the lanes in turn, and to those of known callers before those of strangers.
 
-    Many who ask from one network wait for each other, not others for them; strangers from however many networks keep
-    nobody out who has shown who they are.
+    Many requests from one network wait for each other, not others for them. Strangers, from however many
+    networks, never keep out a caller who has proved who they are.
     """
 
     def __init__(self, places: int, lane: int = LANE, waiting: int = WAITING) -> None:
@@ -99,10 +104,11 @@ class FairQueue:
 
     @asynccontextmanager
     async def place(self, lane: Lane) -> AsyncIterator[None]:
-        """Wait for a place and leave it at the end.
+        """Wait for a place, and release it at the end.
 
-        Raises `rate_limited` where too many of the same lane wait, and when too many wait in all for the last of the
-        longest lane of strangers; only where no stranger waits, for the last of the known.
+        Raises `rate_limited` if the caller's lane is full. If the whole queue is full, it is raised for the
+        last request of the longest lane of strangers, or of the longest lane of known callers if no stranger
+        waits.
         """
         await self._enter(lane)
         try:
@@ -121,13 +127,16 @@ class FairQueue:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self._leave()  # its turn had come
+                self._leave()  # it had been given the place already
             else:
                 self._drop(lane, turn)
             raise
 
     def _make_room(self, lane: Lane) -> None:
-        """Raise where this lane is full; where all together are, the longest one gives up its last."""
+        """Raise `rate_limited` if this lane is full.
+
+        If the whole queue is full, drop the last request of the longest lane.
+        """
         own = len(self._lanes.get(lane, ()))
         if own >= self._lane:
             raise too_many()
@@ -151,7 +160,7 @@ class FairQueue:
                 del self._lanes[lane]
 
     def _leave(self) -> None:
-        """Give the place to the first of the lane whose turn it is; that lane comes last then."""
+        """Give the place to the first request of the lane whose turn it is. That lane then goes to the end."""
         while self._lanes:
             lane = next((each for each in self._lanes if each.known), next(iter(self._lanes)))
             waiting = self._lanes.pop(lane)
@@ -165,7 +174,7 @@ class FairQueue:
 
 
 def noise(size: int) -> str:
-    """Random bytes as argon2 writes them."""
+    """Return random bytes in argon2's encoding."""
     return b64encode(os.urandom(size)).rstrip(b"=").decode()
 
 
@@ -174,6 +183,8 @@ def too_many() -> Problem:
 
 
 def is_guessable(chosen: str, about: Sequence[str]) -> bool:
-    from zxcvbn import zxcvbn  # megabytes of words, which a server that changes no password spares
+    from zxcvbn import (
+        zxcvbn,
+    )  # imported late: megabytes of words, which a server that changes no password does not need
 
     return bool(zxcvbn(chosen[: rules.JUDGED], user_inputs=list(about))["score"] < GUESSABLE)

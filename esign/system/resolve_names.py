@@ -1,8 +1,8 @@
-"""Looking up the names of the settings (mail server, time-stamp authorities) as the system does.
+"""Look up the names in the settings (mail server, time-stamp authorities) with the system's resolver.
 
-`getaddrinfo` blocks its thread for as long as the resolver likes, half a minute and more, and cannot be stopped. In the
-default executor of asyncio such threads keep all other work waiting, and the end of the program as well. So it runs in
-a few threads of its own, which nobody waits for at the end.
+`getaddrinfo` blocks its thread for as long as the resolver takes, half a minute and more, and cannot be
+interrupted. In asyncio's default executor such threads would delay all other work, and the end of the program
+as well. So it runs in a few separate daemon threads.
 """
 
 import asyncio
@@ -13,16 +13,16 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import Any
 
-THREADS = 8  # names that are looked up at the same time; the settings hold fewer
+THREADS = 8  # names that are looked up at the same time
 PATIENCE = 10.0  # seconds
 
 
 class Unanswered(OSError):
-    """The name servers did not answer, or could not: whether the name has an address is not known."""
+    """The name servers did not answer, or could not: whether the name has an address is unknown."""
 
 
 class SystemLookup:
-    """Call it with a name; several who ask for the same at once share one thread."""
+    """Looks up names when called. Simultaneous lookups of the same name share one thread."""
 
     def __init__(
         self, ask: Callable[..., Sequence[Any]] = socket.getaddrinfo, patience: float = PATIENCE
@@ -32,7 +32,10 @@ class SystemLookup:
         self._asked: dict[str, asyncio.Future[Sequence[str]]] = {}
 
     async def __call__(self, host: str) -> Sequence[str]:
-        """Return every address in the system's order of preference; raise OSError where there is none in time."""
+        """Return every address in the system's order of preference.
+
+        Raises OSError if there is none, Unanswered if it is late.
+        """
         if is_literal(host):
             return [host]
         answer = self._asked.get(host) or self._begin(host)
@@ -47,7 +50,9 @@ class SystemLookup:
             raise Unanswered("too many names wait for the name server")
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Sequence[str]] = loop.create_future()
-        answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # also where nobody waits
+        answer.add_done_callback(
+            lambda done: done.cancelled() or done.exception()
+        )  # retrieve the error even if nobody waits for it
         self._asked[host] = answer
 
         def end(found: Sequence[str] | None, error: OSError | None) -> None:
@@ -75,7 +80,7 @@ class SystemLookup:
 
 
 def is_literal(host: str) -> bool:
-    """Return whether it is an address already."""
+    """Return whether the host is an IP address already."""
     try:
         ip_address(host)
     except ValueError:

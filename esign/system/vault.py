@@ -1,6 +1,7 @@
-"""The application key and what is derived from it: encryption at rest, and macs for cursors and links.
+"""Encrypt secrets at rest and compute the MACs of cursors and links, with keys derived from the application key.
 
-One 32-byte key; HKDF-SHA256 (RFC 5869) makes one sub-key per purpose; AES-256-GCM with a random nonce.
+There is one 32-byte key. HKDF-SHA256 (RFC 5869) derives a sub-key for each purpose. Encryption is AES-256-GCM
+with a random nonce.
 """
 
 import hashlib
@@ -21,15 +22,18 @@ NONCE = 12
 
 
 class Damaged(Exception):
-    """A ciphertext that this key did not make, or that was changed."""
+    """The ciphertext was not made with this key, or was changed."""
 
 
 class UnusableKey(Exception):
-    """The file of the application key is not what it was; the message says what to do."""
+    """The file of the application key is missing or changed; the message says what to do."""
 
 
 class Vault:
-    """`bound` ties a ciphertext to its place (an id), so that it cannot be moved to another row."""
+    """Encrypts and authenticates with the application key.
+
+    `bound` ties a ciphertext to its place (an id), so that it cannot be moved to another row.
+    """
 
     def __init__(self, app_key: bytes) -> None:
         if len(app_key) != 32:
@@ -43,7 +47,7 @@ class Vault:
         return VERSION + nonce + AESGCM(self._sub_key(purpose)).encrypt(nonce, plain, bound)
 
     def decrypt(self, purpose: str, sealed: bytes, bound: bytes = b"") -> bytes:
-        """The plain bytes; raises Damaged."""
+        """Return the plain bytes. Raises Damaged."""
         if sealed[:1] != VERSION:
             raise Damaged("unknown version of the ciphertext")
         try:
@@ -52,20 +56,25 @@ class Vault:
             raise Damaged("the ciphertext does not belong to this application key") from error
 
     def mac(self, purpose: str, message: bytes) -> bytes:
-        """32 bytes of HMAC-SHA256; compare with `hmac.compare_digest`."""
+        """Return 32 bytes of HMAC-SHA256. Compare them with `hmac.compare_digest`."""
         return hmac.new(self._sub_key(purpose), message, hashlib.sha256).digest()
 
 
 def load_or_make(path: Path, database: Path) -> Vault:
-    """The vault of the application key at `path`, made with mode 0600 before its `database` is; raises UnusableKey."""
-    begun = database.exists()  # asked first: who makes both at this moment makes the key first
+    """Return the vault of the application key at `path`, which is made with mode 0600 before the `database` is.
+
+    Raises UnusableKey if one of the two was lost, or if the key is damaged.
+    """
+    begun = (
+        database.exists()
+    )  # checked before the key: another process that is making both makes the key first
     if path.exists() and any(path.parent.glob("*.pem")) and not (begun and database.stat().st_size):
-        raise UnusableKey(  # the certificates of a seal are made after the database: it was there once
+        raise UnusableKey(  # seal certificates are made after the database, so there was one
             f"{database} is {'empty' if begun else 'missing'}, and the keys of an installation lie beside it; put it"
             " back from a backup, or move everything out of the folder to begin anew"
         )
     if not path.exists():
-        if begun:  # a new key would open nothing in it, and call every trail forged
+        if begun:  # a new key would decrypt nothing in it, and every audit trail would appear forged
             raise UnusableKey(
                 f"{path} is missing, the key of the database beside it; put it back from a backup"
             )
@@ -77,20 +86,23 @@ def load_or_make(path: Path, database: Path) -> Vault:
 
 
 def write_once(path: Path, secret: bytes) -> None:
-    """Write a file of mode 0600 whole or not at all; one that is there already stays as it is."""
+    """Write a file of mode 0600 completely or not at all. An existing file stays as it is."""
     with _part(path, secret) as part, suppress(FileExistsError):
         os.link(part, path)
 
 
 def write_over(path: Path, secret: bytes) -> None:
-    """Write a file of mode 0600 whole or not at all, in the place of one that is there."""
+    """Write a file of mode 0600 completely or not at all, replacing an existing one."""
     with _part(path, secret) as part:
         part.replace(path)
 
 
 @contextmanager
 def _part(path: Path, secret: bytes) -> Iterator[Path]:
-    """The whole content beside its place; on the disk for good, as is the place it was given, when the block ends."""
+    """Write the content to a temporary file beside `path`, for the block to put in place.
+
+    After the block, both the file and its folder entry are on the disk.
+    """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     part.unlink(missing_ok=True)
     try:

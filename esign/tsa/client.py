@@ -1,4 +1,4 @@
-"""Asks the authorities of the settings for time stamps, in their order, until one gives what can be used."""
+"""Ask the configured authorities for time stamps, in their order, until one gives a usable one."""
 
 import asyncio
 import base64
@@ -14,16 +14,16 @@ from esign.system.entropy import new_nonce
 
 ALL_OF_IT = 10.0  # seconds
 CONNECT = 5.0
-LARGEST = 16 * 1024  # bytes of an answer: a token, and a few around it
+LARGEST = 16 * 1024  # bytes of an answer: a token and a little around it
 LAST_FOR = 60.0  # seconds for which an authority that failed is asked after the others
-QUIET = 10.0  # seconds for which nobody asks again after all have failed
+QUIET = 10.0  # seconds for which no authority is asked again after all have failed
 HEADERS = {"Content-Type": "application/timestamp-query", "Accept": "application/timestamp-reply"}
 REFUSED = "it does not take the user name and password of its address in seal.tsa_urls"
 ASKED = "it wants a user name and a password; write them into its address in seal.tsa_urls"
 
 
 class NoTimeStamp(Exception):
-    """No authority gave a time stamp; the reason is a sentence an operator can act on."""
+    """No authority gave a time stamp; `reason` is a sentence that tells the operator what to do."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -31,7 +31,7 @@ class NoTimeStamp(Exception):
 
 
 class TimeStamps:
-    """`authorities` tells how each of them answered last. `http` is closed by whoever opened it."""
+    """The client of all configured authorities. The caller closes `http`."""
 
     def __init__(
         self, remotes: Sequence[Remote], http: Direct, clock: Clock, timeout: float = ALL_OF_IT
@@ -46,20 +46,20 @@ class TimeStamps:
 
     @property
     def authorities(self) -> tuple[Authority, ...]:
-        """In the order of the settings."""
+        """Return how each authority answered last, in the order of the settings."""
         return tuple(self._known.values())
 
     def remember(self, known: Sequence[Authority]) -> None:
-        """What was found out before this start; of addresses that are not in the settings any more nothing."""
+        """Take over the states from before this start; authorities that are no longer in the settings are ignored."""
         self._known |= {each.url: each for each in known if each.url in self._known}
 
     def require(self) -> None:
-        """Raise `NoTimeStamp` where it was just seen that nobody answers."""
+        """Raise `NoTimeStamp` if all authorities failed within the last seconds."""
         if self._quiet is not None and self._clock.monotonic() - self._quiet[0] < QUIET:
             raise NoTimeStamp(self._quiet[1])
 
     async def stamp(self, signatures: Sequence[bytes]) -> tuple[TimeStamp, ...]:
-        """One over each of the signatures, all from the same authority; raises `NoTimeStamp`."""
+        """Return one time stamp for each signature, all from the same authority. Raises `NoTimeStamp`."""
         self.require()
         errors: dict[str, str] = {}
         for url in self._in_turn():
@@ -73,12 +73,12 @@ class TimeStamps:
         raise NoTimeStamp(reason)
 
     def _in_turn(self) -> list[str]:
-        """Those that failed a moment ago come last."""
+        """Return the addresses in the order of the settings, with those that failed recently last."""
         now = self._clock.monotonic()
         return sorted(self._known, key=lambda url: now - self._failed.get(url, -LAST_FOR) < LAST_FOR)
 
     async def _from(self, url: str, signatures: Sequence[bytes]) -> tuple[TimeStamp, ...] | str:
-        """The time stamps of one authority, or why there are none."""
+        """Return the time stamps of one authority, or the reason why there are none."""
         found = await asyncio.gather(*(self._ask(url, signature) for signature in signatures))
         errors = [each for each in found if isinstance(each, str)]
         known = replace(self._known[url], asked_at=self._clock.now(), error=errors[0] if errors else None)
@@ -92,7 +92,7 @@ class TimeStamps:
         return errors[0] if errors else stamps
 
     def _headers(self, url: str) -> dict[str, str]:
-        """With user name and password as RFC 7617 has them, where there are any."""
+        """Return the request headers, with user name and password as in RFC 7617 if the address has any."""
         login = self._logins[url]
         if login is None:
             return HEADERS
@@ -100,7 +100,7 @@ class TimeStamps:
         return {**HEADERS, "Authorization": f"Basic {encoded}"}
 
     async def _ask(self, url: str, signature: bytes) -> TimeStamp | str:
-        from esign.tsa import token  # with an ASN.1 library that nobody else in this process needs
+        from esign.tsa import token  # imported late, because only this needs its ASN.1 library
 
         digest, nonce = hashlib.sha256(signature).digest(), new_nonce()
         body = token.question(digest, nonce)

@@ -1,4 +1,4 @@
-"""The question to a time-stamp authority, and what its answer must be before it is used (RFC 3161)."""
+"""Write the request to a time-stamp authority, and check its answer before it is used (RFC 3161)."""
 
 import hashlib
 from datetime import datetime
@@ -16,20 +16,20 @@ from esign.pdf.verify import cms_envelope
 
 SHA256_OID = "2.16.840.1.101.3.4.2.1"
 DIGESTS: dict[str, HashAlgorithm] = {"sha256": SHA256(), "sha384": SHA384(), "sha512": SHA512()}
-CLOCKS_APART = HOUR  # what is further off is a mistake of one of the two clocks
+CLOCKS_APART = HOUR  # a larger difference means that one of the two clocks is wrong
 
-# What asn1crypto raises at bytes that are not what it takes them for.
+# Exceptions of asn1crypto for bytes that are not the structure it expects.
 BROKEN = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 
 NONE = "it answered with something that is no time stamp"
 
 
 class Unusable(Exception):
-    """The answer of an authority is not used; the reason continues a sentence about it."""
+    """The answer of an authority cannot be used; the message continues a sentence about the authority."""
 
 
 class Response(core.Sequence):  # type: ignore[misc]  # asn1crypto has no types
-    """`tsp.TimeStampResp`, whose token may be missing: it is where the answer is no."""
+    """`tsp.TimeStampResp` with an optional token, which is missing in a refusal."""
 
     _fields = [  # noqa: RUF012  # how asn1crypto wants it
         ("status", tsp.PKIStatusInfo),
@@ -38,14 +38,14 @@ class Response(core.Sequence):  # type: ignore[misc]  # asn1crypto has no types
 
 
 def question(digest: bytes, nonce: int) -> bytes:
-    """A request for a time stamp over a SHA-256, with the authority's certificate in it."""
+    """Return a request for a time stamp over a SHA-256, asking for the authority's certificate."""
     algorithm = der(SEQUENCE, der_oid(SHA256_OID), der(NULL))
     imprint = der(SEQUENCE, algorithm, der(OCTETS, digest))
     return der(SEQUENCE, der_integer(1), imprint, der_integer(nonce), der(BOOLEAN, b"\xff"))
 
 
 def check(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStamp:
-    """The time stamp in an answer to that question; raises `Unusable` for any other."""
+    """Return the time stamp in an answer to that request. Raises `Unusable` for any other answer."""
     try:
         return _checked(answer, digest, nonce, now)
     except UnsupportedAlgorithm as error:
@@ -61,7 +61,9 @@ def _checked(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStam
         causes = response["status"]["fail_info"].native
         raise Unusable(f"it refused: {', '.join(sorted(causes)) or status}".replace("_", " "))
     content = response["time_stamp_token"]
-    token: bytes = content.dump()  # as it came: once looked into, asn1crypto encodes it anew, at great length
+    token: bytes = (
+        content.dump()
+    )  # dumped before it is parsed: afterwards asn1crypto would encode it anew, at great length
     if content["content_type"].native != "signed_data":
         raise Unusable(NONE)
     signed = content["content"]
@@ -83,7 +85,7 @@ def _checked(answer: bytes, digest: bytes, nonce: int, now: Instant) -> TimeStam
 
 
 def _is_ours(info: tsp.TSTInfo, digest: bytes, nonce: int) -> None:
-    """An answer to this question, not to an earlier one or to that of somebody else."""
+    """Raise `Unusable` unless the answer is to this request."""
     imprint = info["message_imprint"]
     hashed = imprint["hash_algorithm"]["algorithm"].native, imprint["hashed_message"].native
     if hashed != ("sha256", digest):
@@ -125,10 +127,10 @@ def _may_stamp(certificate: x509.Certificate, at: datetime, now: Instant) -> Non
 
 
 def _is_signed(signer_info: cms.SignerInfo, stated: bytes, certificate: x509.Certificate) -> None:
-    """By the key of this certificate, over what it states; the signature names the certificate, too."""
+    """Raise `Unusable` unless the certificate's key signed the content, and the signature names the certificate."""
     name = signer_info["digest_algorithm"]["algorithm"].native
     _digest(name)
-    over = signer_info["signed_attrs"].untag().dump()  # before it is looked into, as above
+    over = signer_info["signed_attrs"].untag().dump()  # dumped before it is parsed, as above
     attributes = {each["type"].native: each["values"] for each in signer_info["signed_attrs"]}
     if attributes["content_type"][0].native != "tst_info":
         raise Unusable(NONE)
@@ -151,7 +153,7 @@ def _digest(name: str) -> HashAlgorithm:
 
 
 def _names(attributes: dict[str, cms.SetOfAny], certificate: x509.Certificate) -> bool:
-    """Whether the signed attributes fix the certificate, by the older attribute (SHA-1) or the newer."""
+    """Return whether the signed attributes name the certificate, by the older attribute (SHA-1) or the newer one."""
     if "signing_certificate_v2" in attributes:
         named = attributes["signing_certificate_v2"][0]["certs"][0]
         algorithm = named["hash_algorithm"]["algorithm"].native
@@ -181,7 +183,7 @@ def _verify(
 
 
 def _name(subject: x509.Name) -> str:
-    """The common name or what comes closest, fit to be shown."""
+    """Return the common name, or the organisation, or the whole name, without unprintable characters."""
     native = subject.native
     found = native.get("common_name") or native.get("organization_name") or subject.human_friendly
     text = str(found[0] if isinstance(found, list) else found)

@@ -1,1 +1,1 @@
-"""The audit trail inside a sealed file."""
+"""The audit trail inside a sealed file: its head in the document information, and the whole trail as an attachment."""

@@ -1,7 +1,7 @@
-"""The whole audit trail inside a sealed file: its one attachment, written in the revision that is signed.
+"""Write and read the audit trail that is attached to a sealed file.
 
-Like the head it is read from that revision. Only a file whose head we can read has one: attachments of others are
-theirs.
+The attachment is written in the revision that the seal signs, and read from that revision. The caller reads it
+only from files whose audit head is readable: attachments of other files belong to their authors.
 """
 
 from collections.abc import Mapping
@@ -28,9 +28,10 @@ DESCRIPTION = "Audit trail, as it was when the document was sealed"
 
 
 def attach(writer: IncrementalPdfFileWriter, trail: bytes, now: Instant) -> None:
-    """As PDF/A-3 asks for it: with its kind, its time, and what it is to the document.
+    """Attach the audit trail to the file as PDF/A-3 requires, with its media type, time and relationship.
 
-    pyHanko's own way calls the file PDF 2.0 for the last of these, which the certificate must not be.
+    pyHanko's own function would raise the file to PDF 2.0 for `/AF`, but a PDF/A-3 certificate must not be PDF
+    2.0.
     """
     held = EmbeddedFileObject.from_file_data(
         writer,
@@ -61,7 +62,7 @@ def _dictionary(entries: Mapping[str, PdfObject]) -> DictionaryObject:
 
 
 def read(embedded: EmbeddedPdfSignature) -> bytes | None:
-    """What was attached when the file was signed."""
+    """Return the audit trail that was attached when the file was signed, or None if there was none."""
     signed = embedded.reader.get_historical_resolver(embedded.signed_revision)
 
     def there(found: PdfObject | None) -> PdfObject | None:
@@ -82,7 +83,7 @@ def read(embedded: EmbeddedPdfSignature) -> bytes | None:
 
 
 def fault(trail: bytes, head: AuditHead) -> str | None:
-    """What keeps it from recomputing up to the entry that the seal names."""
+    """Return why the trail does not recompute to the entry that the seal names, or None if it does."""
     chain = audit_file.recompute(trail)
     if chain.broken:
         return chain.broken

@@ -1,9 +1,10 @@
-"""What a sealed file says of its seal, in the document information under keys of our own.
+"""Write and read what a sealed file records about its seal, in keys of our own in the document information.
 
-That is the head of the audit trail, the level that was asked for, and the level that it was made with: where no
-authority gave a time stamp, or where the time stamp was taken off later, the signature itself has nothing that tells it
-from one that was to have none. All are written in the revision that is signed, and read from that revision: a later one
-may change these entries without any verifier calling it a change of the document.
+These are the head of the audit trail, the level that was asked for and the level that was reached. The levels
+are recorded because a signature without a time stamp does not show whether it was meant to have one: the
+authority may have failed, or the time stamp may have been removed later. The entries are written in the
+revision that is signed and read from that revision. A later revision may change these entries without any
+verifier calling it a change of the document.
 """
 
 import re
@@ -21,13 +22,15 @@ TEXT = re.compile(r"(doc_[0-9a-z]{1,60}) ([1-9][0-9]{0,8}) ([0-9a-f]{64})")
 
 
 class Said(NamedTuple):
+    """What the document information records about the seal; None for what is absent or malformed."""
+
     head: AuditHead | None
     asked: str | None
-    made: str | None  # unknown of seals made before this was written
+    made: str | None  # None for seals made before the level was recorded
 
 
 def head_of(certificate: Mapping[str, Any], *, embedded: bool) -> AuditHead:
-    """The one that the certificate page prints."""
+    """Return the audit head that the certificate page prints, from the facts of that page."""
     chain = certificate["chain"]
     return {
         "documentId": certificate["document"]["id"],
@@ -38,7 +41,7 @@ def head_of(certificate: Mapping[str, Any], *, embedded: bool) -> AuditHead:
 
 
 def state(writer: IncrementalPdfFileWriter, head: AuditHead, asked: str, made: str) -> None:
-    """Beside what the document information holds already."""
+    """Write the audit head and both levels into the document information, beside its present entries."""
     held = writer.trailer.flatten().get("/Info")
     info = writer.get_object(held.reference) if isinstance(held, IndirectObject) else held
     text = f"{head['documentId']} {head['entries']} {head['hash']}"
@@ -50,7 +53,10 @@ def state(writer: IncrementalPdfFileWriter, head: AuditHead, asked: str, made: s
 
 
 def read(embedded: EmbeddedPdfSignature) -> Said:
-    """What stood in the file when it was signed, whether or not the trail is there too."""
+    """Return the audit head and the levels that were recorded when the file was signed.
+
+    `head["embedded"]` is always False here: this function does not look for the attached trail.
+    """
     signed = embedded.reader.get_historical_resolver(embedded.signed_revision)
     info = signed.trailer_view.get("/Info")
     if isinstance(info, IndirectObject):

@@ -1,1 +1,1 @@
-"""What is drawn onto and behind pages: values, signatures, certificate pages."""
+"""Drawing of what is added to pages and behind them: field values, signatures and the certificate page."""

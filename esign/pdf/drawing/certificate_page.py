@@ -1,4 +1,4 @@
-"""Draws the certificate page and the field values with Typst: its templates read JSON, and data are never markup."""
+"""Draw the certificate page and the field values with Typst. Its templates read JSON; values are never markup."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ STANDARDS: Mapping[Kind, "typst.PDFStandard"] = {"certificate": "a-3a", "overlay
 
 
 class Overflow(SealFailed):
-    """Texts that do not fit their boxes even at the smallest size; `fields` are their ids."""
+    """Raised for texts that do not fit their boxes even at the smallest size; `fields` are the ids of the fields."""
 
     def __init__(self, fields: Sequence[str]) -> None:
         self.fields = tuple(fields)
@@ -36,7 +36,7 @@ class Overflow(SealFailed):
 
 @cache
 def _fonts(font_paths: tuple[str, ...]) -> typst.Fonts:
-    """Found once per process: 10 ms, with CJK 50 ms."""
+    """Return the fonts that Typst may use. Finding them takes 10 ms, with CJK fonts 50 ms, hence once per process."""
     return typst.Fonts(
         include_system_fonts=False,
         include_embedded_fonts=False,
@@ -46,17 +46,22 @@ def _fonts(font_paths: tuple[str, ...]) -> typst.Fonts:
 
 @cache
 def compiler(kind: Kind, font_paths: tuple[str, ...]) -> typst.Compiler:
+    """Return the Typst compiler of one template; it is kept for the life of the process."""
     return typst.Compiler(HERE / f"{kind}.typ", font_paths=_fonts(font_paths), ignore_system_fonts=True)
 
 
 @cache
 def families(font_paths: tuple[str, ...]) -> dict[str, str]:
+    """Return the CJK font family to use for each language, of those that are installed."""
     return cjk_fonts.families(set(_fonts(font_paths).families()))
 
 
 @cache
 def labels(lang: str, font_paths: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Every word printed, in the language nearest to the tag; English where there is none, or no font for it."""
+    """Return every label of the certificate page in the language nearest to the tag.
+
+    The labels are English if there is no translation for the tag, or no font that can draw it.
+    """
     name = language.choose(lang).tag
     if name in cjk_fonts.FAMILIES and name not in families(font_paths):
         name = "en"
@@ -65,16 +70,17 @@ def labels(lang: str, font_paths: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _dressed(facts: Mapping[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]:
-    """The certificate's facts with the words of their language and the code for the address."""
+    """Return the facts of the certificate page with the labels of its language and the QR code of its address."""
     words = labels(facts.get("lang") or "en", font_paths)
     verify = {**facts["verify"], "qr_svg": qr(facts["verify"]["url"])}
     return _spelt({**facts, "labels": words, "lang": words["lang"], "verify": verify}, font_paths)
 
 
 def _spelt(facts: dict[str, Any], font_paths: tuple[str, ...]) -> dict[str, Any]:
-    """With what nobody could be asked about when the document was sent in characters that can be drawn.
+    """Replace characters that no font can draw by their Unicode numbers, and return the facts.
 
-    Names of API keys and of members who acted later, names in certificates: no seal waits for their fonts.
+    This concerns texts that were not checked when the document was sent: names of API keys, of members who
+    acted later, and in certificates. Sealing must not fail for want of a font.
     """
     seal, audit = facts.get("seal"), facts["audit"]
     entries = [line for line in audit if "gap" not in line]
@@ -107,9 +113,10 @@ def _named(seal: Mapping[str, Any] | None) -> list[str]:
 
 
 def draw(facts: Mapping[str, Any], kind: Kind, now: Instant, font_paths: Sequence[str] = ()) -> bytes:
-    """A PDF of `certificate.typ` or `overlay.typ`; the overlay's lengths are points from the seen top left corner.
+    """Return the PDF that a template draws from `facts`.
 
-    Raises `Overflow` for overlay texts that do not fit, `SealFailed` for anything else that cannot be set.
+    Lengths of the overlay are points from the top left corner as displayed. Raises `Overflow` for overlay texts
+    that do not fit, and `SealFailed` for anything else that cannot be drawn.
     """
     paths = tuple(font_paths)
     dressed = _dressed(facts, paths) if kind == "certificate" else dict(facts)

@@ -1,4 +1,7 @@
-"""Chinese, Japanese and Korean fonts are too large to ship: they come from configured folders or the system."""
+"""Find Chinese, Japanese and Korean fonts.
+
+They are too large to ship and come from configured folders or the system.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -33,7 +36,7 @@ def _found(folder: Path) -> list[Path]:
 
 @cache
 def files(font_paths: tuple[str, ...]) -> tuple[Path, ...]:
-    """The CJK font files of the configured folders; only when there is none, those of the system."""
+    """Return the CJK font files of the configured folders, or those of the system if these folders hold none."""
     for folders in (font_paths, SYSTEM):
         found = [path for folder in folders for path in _found(Path(folder).expanduser())]
         if found:
@@ -42,19 +45,19 @@ def files(font_paths: tuple[str, ...]) -> tuple[Path, ...]:
 
 
 def folders(font_paths: tuple[str, ...]) -> list[str]:
-    """Where the fonts lie, as Typst takes only folders."""
+    """Return the folders of the font files, since Typst accepts only folders."""
     return list(dict.fromkeys(str(path.parent) for path in files(font_paths)))
 
 
 def families(installed: set[str]) -> dict[str, str]:
-    """The family to use for each language, of those that are there."""
+    """Return the font family to use for each language, of those that are installed."""
     chosen = {language: [f for f in wanted if f in installed] for language, wanted in FAMILIES.items()}
     return {language: found[0] for language, found in chosen.items() if found}
 
 
 @cache
 def characters(font_paths: tuple[str, ...]) -> frozenset[int]:
-    """Every character the usable CJK fonts can draw; about 60 ms for a collection."""
+    """Return the code points that the usable CJK fonts can draw. Takes about 60 ms for a font collection."""
     from fontTools.ttLib import TTCollection, TTFont
 
     wanted = {family for names in FAMILIES.values() for family in names}

@@ -1,4 +1,4 @@
-"""What people have filled in on one page, as a clear picture to lie over that of the page."""
+"""Draw the values of one page as a transparent picture, to be laid over the picture of the page."""
 
 import io
 from collections.abc import Sequence
@@ -18,7 +18,10 @@ CLEAR = (255, 255, 255, 0)
 def picture(
     fields: Sequence[Drawn], page: Page, size: int, lang: str, now: Instant, font_paths: Sequence[str] = ()
 ) -> bytes:
-    """WebP of the page's shape; drawn by what draws the sealed page, so that it is the same."""
+    """Return a WebP of the page's shape with its field values.
+
+    The template that draws the sealed page draws this picture too, so that both look the same.
+    """
     here = [replace(field, page=1) for field in fields]
     drawn, _ = overlay.draw(here, [(page.width, page.height)], now, lang=lang, font_paths=font_paths)
     document = pypdfium2.PdfDocument(drawn)

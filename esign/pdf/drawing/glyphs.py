@@ -1,7 +1,7 @@
-"""Which characters no font can draw: asked before a document is sent, so that no empty box is ever printed.
+"""Find the characters that no font can draw, before a document is sent, so that no empty box is printed.
 
-A request asks `missing`, which reads one small table; the workers ask `missing_with_system`, which knows the CJK fonts
-too, and so does the command line before it names an organisation.
+The serving process calls `missing`, which reads one small table. The workers call `missing_with_system`, which
+knows the CJK fonts too; so does the command line before it names an organisation.
 """
 
 import json
@@ -47,17 +47,19 @@ def _holds(ranges: Ranges, character: str) -> bool:
 
 
 def _wanted(texts: Iterable[str]) -> set[str]:
-    """The characters that leave a mark, as they are set (NFC)."""
+    """Return the characters that leave a mark, in NFC as they are drawn."""
     return {c for text in texts for c in unicodedata.normalize("NFC", text) if not _holds(FREE, c)}
 
 
 def missing(texts: Iterable[str]) -> list[str]:
-    """The characters no shipped font can draw, each once and sorted; none means that all can be printed."""
+    """Return the characters that no shipped font can draw, each once and sorted."""
     return sorted(c for c in _wanted(texts) if not _holds(_shipped(), c))
 
 
 def script(character: str) -> str:
-    """What a character belongs to, by its Unicode name: `Tamil`, `Chinese`; `symbol` for what is no letter."""
+    """Return the script of a character by its Unicode name, such as `Tamil` or `Chinese`, or `symbol` for other
+    characters.
+    """
     if unicodedata.category(character)[0] not in "LM":
         return "symbol"
     name = unicodedata.name(character, "unknown").split()[0].split("-")[0]
@@ -65,13 +67,16 @@ def script(character: str) -> str:
 
 
 def spelt(text: str, left: Iterable[str]) -> str:
-    """The text with the characters that no font can draw as their numbers in Unicode."""
+    """Return the text in NFC with the characters in `left` replaced by their Unicode numbers."""
     numbers = {ord(c): f"[U+{ord(c):04X}]" for c in left}
     return unicodedata.normalize("NFC", text).translate(numbers) if numbers else text
 
 
 def missing_with_system(texts: Iterable[str], font_paths: Sequence[str] = ()) -> list[str]:
-    """As `missing`, with the CJK fonts of the given folders, or of the system when those hold none."""
+    """Return the characters that neither a shipped font nor a CJK font can draw.
+
+    CJK fonts come from the given folders, or from the system if these hold none.
+    """
     left = missing(texts)
     if not left:
         return []

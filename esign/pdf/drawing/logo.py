@@ -1,6 +1,6 @@
-"""The logo of an organisation, made anew from its pixels: small, and opaque on the white that it is always shown on.
+"""Redraw the logo of an organisation from its pixels, small and opaque on white.
 
-Opaque, because a mail reader in the dark turns white grounds black but leaves pictures alone.
+It is opaque because mail readers in dark mode turn white backgrounds black but leave pictures alone.
 """
 
 import io
@@ -21,7 +21,10 @@ NARROW = f"The logo is too small, or too long for its height: less than {LEAST} 
 
 
 def redraw(image: bytes) -> Picture:
-    """A PNG or JPEG as an opaque PNG, cut to its edges; `invalid_request` for all else."""
+    """Return a PNG or JPEG as an opaque PNG, cut to its edges.
+
+    Raises `invalid_request` for other formats and for pictures that are blank or too small.
+    """
     ink = trimmed(pixels(image, FORMATS, NEITHER), BLANK)
     sheet = Image.new("RGB", ink.size, "white")
     sheet.paste(ink, mask=ink)

@@ -1,4 +1,4 @@
-"""The filled-in values as transparent pages, one for each page that has any, to be laid over it."""
+"""Draw the field values as transparent pages, one for each page that has values, to be laid over that page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,9 +22,10 @@ def draw(
     watermark: str | None = None,
     font_paths: Sequence[str] = (),
 ) -> tuple[bytes, list[int]]:
-    """A PDF and, for each of its pages, the number of the page it belongs to; with a watermark that is all of them.
+    """Return a PDF and, for each of its pages, the number of the document page that it covers.
 
-    Raises `Overflow` naming the texts that do not fit.
+    With a watermark all pages are covered, otherwise those with values. Raises `Overflow` for texts that do not
+    fit.
     """
     pages = _pages(fields, sizes, all_pages=watermark is not None)
     if not pages:
@@ -40,7 +41,10 @@ def draw(
 
 
 def _shared(pages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
-    """Each picture once, for one may be drawn on every page; the fields name its place in this list."""
+    """Move the pictures out of the fields and return each once; a field keeps its index in this list.
+
+    The same picture may be drawn on every page.
+    """
     places: dict[str, int] = {}
     pictures: list[Mapping[str, Any]] = []
     for field in (field for page in pages for field in page["fields"] if "picture" in field):
@@ -54,7 +58,7 @@ def _shared(pages: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
 def unfit(
     fields: Sequence[Drawn], sizes: Sequence[Size], now: Instant, font_paths: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """The ids of the texts too long for their boxes: to be refused while somebody can still shorten them."""
+    """Return the ids of the texts that are too long for their boxes, so that the recipient can shorten them."""
     try:
         draw(fields, sizes, now, font_paths=font_paths)
     except certificate_page.Overflow as overflow:
@@ -80,7 +84,7 @@ def _page(number: int, width: float, height: float, fields: list[dict[str, Any]]
 
 
 def _field(field: Drawn, width: float, height: float) -> dict[str, Any]:
-    """A field as the template reads it: points instead of percent, absent instead of None."""
+    """Return a field as the template reads it: in points instead of percent, and without entries that are None."""
     place = {
         "x": field.x * width / 100,
         "y": field.y * height / 100,

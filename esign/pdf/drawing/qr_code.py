@@ -1,4 +1,4 @@
-"""An address as a code for cameras; it needs no font and no PDF."""
+"""Draw an address as a QR code, without fonts and without PDF."""
 
 import io
 
@@ -6,7 +6,7 @@ import segno
 
 
 def qr(url: str, border: int = 0) -> str:
-    """An SVG of squares, with so many of them left free around it."""
+    """Return the QR code as SVG, with a margin of `border` modules."""
     picture = io.BytesIO()
     segno.make(url, error="m", boost_error=False, micro=False).save(
         picture, kind="svg", border=border, xmldecl=False, nl=False

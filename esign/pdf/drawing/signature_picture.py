@@ -1,4 +1,4 @@
-"""A drawn or uploaded signature, made anew from its pixels: nothing of the sender's file survives."""
+"""Redraw a drawn or uploaded signature from its pixels, so that nothing else of the uploaded file survives."""
 
 import io
 import warnings
@@ -11,12 +11,15 @@ from esign.pdf.inspection import Picture
 FORMATS = ("PNG", "JPEG", "WEBP")
 MAX_PIXELS = 40_000_000  # a photo of a current phone; in memory four bytes each
 BOUNDS = (1200, 400)  # pixels of the result
-PAPER = 24  # how far from white a pixel of an opaque picture may be and still count as paper
-FAINT = 230  # grey level above which nothing is seen in print
+PAPER = 24  # how many grey levels from white a pixel of an opaque picture may be and still count as paper
+FAINT = 230  # a picture whose darkest grey level is above this is invisible in print
 
 
 def reencode(image: bytes) -> Picture:
-    """The ink of a PNG, JPEG or WebP, upright and cut to its edges; `invalid_request` for all else and for nothing."""
+    """Return the ink of a PNG, JPEG or WebP as a PNG, upright and cut to its edges.
+
+    Raises `invalid_request` for other formats and for blank pictures.
+    """
     ink = trimmed(pixels(image), "Nothing was drawn: the picture is blank.")
     ink.thumbnail(BOUNDS, Image.Resampling.LANCZOS)
     ink.info.clear()
@@ -30,7 +33,10 @@ def pixels(
     formats: tuple[str, ...] = FORMATS,
     else_said: str = "The picture is not a PNG, JPEG or WebP image.",
 ) -> Image.Image:
-    """The first frame as RGBA, turned as its camera meant it; of another format it is refused with `else_said`."""
+    """Return the first frame as RGBA, turned as its EXIF orientation says.
+
+    Raises `invalid_request`, with the message `else_said` if the picture has none of `formats`.
+    """
     too_large = Problem("invalid_request", "The picture has too many pixels; send a smaller one.")
     try:
         with warnings.catch_warnings():
@@ -48,7 +54,10 @@ def pixels(
 
 
 def trimmed(image: Image.Image, blank_said: str) -> Image.Image:
-    """Cut to where something is seen on white paper; where nothing is, it is refused with `blank_said`."""
+    """Return the picture cut to what is visible on white paper.
+
+    Raises `invalid_request` with `blank_said` if nothing is.
+    """
     paper = Image.new("RGBA", image.size, "white")
     grey = Image.alpha_composite(paper, image).convert("L")
     drawn = ImageChops.invert(grey).point(lambda level: 255 if level > PAPER else 0)

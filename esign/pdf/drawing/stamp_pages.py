@@ -1,4 +1,4 @@
-"""Puts drawn pages onto and behind the pages of a PDF."""
+"""Put drawn pages over the pages of a PDF and behind them."""
 
 import io
 from collections.abc import Mapping
@@ -13,7 +13,8 @@ from esign.pdf.page import page as pages
 def stamp(pdf: Pdf, overlays: Mapping[int, tuple[bytes, int]]) -> None:
     """Lay transparent pages over pages of `pdf`: by number from 1, an overlay PDF and the index of its page in it.
 
-    An overlay covers what is seen of its page, upright as the reader sees it, whatever the boxes and the rotation.
+    An overlay covers the visible part of its page and stands upright for the reader, whatever the boxes and the
+    rotation.
     """
     with ExitStack() as stack:
         opened: dict[bytes, Pdf] = {}
@@ -35,7 +36,7 @@ def _lay(pdf: Pdf, number: int, drawing: Pdf, index: int) -> None:
 
 
 def append(pdf: Pdf, addition: bytes) -> int:
-    """Add all pages of another PDF behind the last one, with boxes and rotation of their own; returns how many."""
+    """Append all pages of another PDF, each with its own boxes and rotation. Return how many there are."""
     with Pdf.open(io.BytesIO(addition)) as further:
         for page in further.pages:
             pages.settle(page, pages.view(page))

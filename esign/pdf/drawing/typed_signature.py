@@ -1,4 +1,4 @@
-"""A typed signature as a picture before it is sealed: the same template draws it, so what is seen is what will be."""
+"""Draw a typed signature before the document is sealed, with the template that draws it on the sealed page."""
 
 import json
 import re
@@ -16,7 +16,10 @@ WIDTH = re.compile(rb'<svg[^>]* width="([0-9.]+)pt"')
 
 
 def letters(text: str, hand: str | None, lang: str | None, font_paths: Sequence[str] = ()) -> Letters:
-    """The letters as SVG, or those that no font can draw; raises `SealFailed` for what cannot be set at all."""
+    """Return the letters as SVG, or the characters that no font can draw.
+
+    Raises `SealFailed` if Typst cannot draw them.
+    """
     paths = tuple(font_paths)
     missing = glyphs.missing_with_system([text], paths)
     if missing:

@@ -1,1 +1,1 @@
-"""Fields that a file asks for by itself."""
+"""Detection of the fields that a file asks for itself."""

@@ -1,7 +1,7 @@
-"""What a file asks to be filled in: the fields of its form, and marks such as `{{signature:1}}` in its text.
+"""Find what a file asks to be filled in: the fields of its form, and marks such as `{{signature:1}}` in its text.
 
-The form is read from the upload, for the normalised file has drawn it into its pages; marks are read from the
-normalised file, whose pages are those that people see.
+The form is read from the upload, because the normalised file has drawn it into its pages. Marks are read from
+the normalised file, whose pages are those that recipients see.
 """
 
 from itertools import islice
@@ -20,7 +20,7 @@ Found = list[Blank | Unused]
 
 
 def find(upload: bytes, prepared: bytes) -> Blanks:
-    """Everything that asks for a field, page by page; a file that cannot be read asks for none."""
+    """Return all places that ask for a field, in the order of the pages; none if the file cannot be read."""
     found = sorted((*of_form(upload), *of_text(prepared)), key=lambda one: one.page)
     return Blanks(
         tuple(one for one in found if isinstance(one, Blank))[:MOST],

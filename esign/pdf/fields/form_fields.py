@@ -1,4 +1,4 @@
-"""Reads the fields of a PDF's form as fields that recipients could fill in (ISO 32000-2, 12.7)."""
+"""Read the form of a PDF as fields that recipients can fill in (ISO 32000-2, 12.7)."""
 
 import re
 from collections.abc import Iterator
@@ -15,8 +15,10 @@ from esign.pdf.page import geometry
 from esign.pdf.page.page import DEEPEST, inherited, view
 
 FAR = 1e6  # points
-SCRIPT = 4_096  # bytes of a packed script; what formats a number is one call, what is larger may unfold to anything
-SMALLEST = 0.2  # percent of a side: less is no place to write
+SCRIPT = (
+    4_096  # bytes of a packed script: a number format is one call, and a larger stream may unfold to any size
+)
+SMALLEST = 0.2  # percent of a side; a smaller box is no place to write
 
 READ_ONLY, REQUIRED = 1 << 0, 1 << 1
 MULTILINE, PASSWORD, FILE = 1 << 12, 1 << 13, 1 << 20
@@ -32,7 +34,7 @@ LINES = ("text", "number", "date")
 
 
 def fields(pdf: Pdf) -> Iterator[Blank | Unused]:
-    """Every place of the form, page by page, in the order in which the file keeps them."""
+    """Yield the fields of the form page by page, in the order of the file. A key that repeats is dropped."""
     taken: set[str] = set()
     for number, page in enumerate(pdf.pages, 1):
         seen = view(page)
@@ -55,7 +57,7 @@ def widgets(page: Page) -> list[Object]:
 
 
 def field(widget: Object, number: int, seen: geometry.View) -> Blank | Unused | None:
-    """One place as a field; None for what nobody fills in, as buttons that run a script."""
+    """Return one widget as a field, or None if it is nothing to fill in, such as a button that runs a script."""
     kind, flags = name_of(inherited(widget, "/FT")), whole(inherited(widget, "/Ff"))
     if (kind == "/Btn" and flags & PUSH) or kind not in READERS:
         return None
@@ -84,7 +86,7 @@ def field(widget: Object, number: int, seen: geometry.View) -> Blank | Unused | 
 
 
 def unusable(widget: Object, kind: str, flags: int, place: tuple[float, ...] | None) -> str | None:
-    """Why nobody could fill this in here."""
+    """Return why a recipient could not fill in this widget here, or None if they can."""
     if whole(widget.get("/F")) & HIDDEN:
         return "It is hidden in the PDF."
     if place is None:
@@ -100,23 +102,23 @@ def unusable(widget: Object, kind: str, flags: int, place: tuple[float, ...] | N
     return None
 
 
-# ---------- what each type says ----------
+# ---------- one reader for each type of form field ----------
 
 
 def of_text(widget: Object, flags: int, _: str) -> tuple[str, dict[str, Any]]:
-    """Text, or a number or a date where the form formats it as one."""
+    """Return the type and options of a text field; it becomes a number or a date if the form formats it as one."""
     script = scripts(widget)
     if b"AFNumber" in script:
         return "number", {}
     if b"AFDate" in script:
-        return "date", {"autofill": False}  # a day they choose, not the day they sign
+        return "date", {"autofill": False}  # a day that the recipient chooses, not the day of signing
     options: dict[str, Any] = {"multiline": True} if flags & MULTILINE else {}
     longest = whole(inherited(widget, "/MaxLen"))
     return "text", options | ({"maxLength": longest} if 1 <= longest <= 2_000 else {})
 
 
 def of_button(_: Object, flags: int, name: str) -> tuple[str, dict[str, Any]]:
-    """A tick box; those of which one is chosen share a group."""
+    """Return a checkbox. Radio buttons become checkboxes of one group of which at most one can be checked."""
     if not flags & RADIO:
         return "checkbox", {}
     forced = {"minChecked": 1} if flags & REQUIRED else {}
@@ -136,10 +138,11 @@ def of_signature(_: Object, __: int, ___: str) -> tuple[str, dict[str, Any]]:
 READERS = {"/Tx": of_text, "/Btn": of_button, "/Ch": of_choice, "/Sig": of_signature}
 
 
-# ---------- values of any type, as files have them ----------
+# ---------- reading values whose type the file may get wrong ----------
 
 
 def full_name(widget: object) -> str:
+    """Return the qualified name of a form field: the partial names of its ancestors, joined by dots."""
     names: list[str] = []
     node = widget
     for _ in range(DEEPEST):
@@ -152,7 +155,7 @@ def full_name(widget: object) -> str:
 
 
 def text(found: object) -> str:
-    """One line of what it says."""
+    """Return a string of the file in one line, without control characters; empty for anything else."""
     return " ".join(CONTROL.sub(" ", str(found)).split()) if isinstance(found, String) else ""
 
 
@@ -165,7 +168,7 @@ def listed(found: object) -> list[object]:
 
 
 def value(widget: Object, kind: str) -> str:
-    """What stands in it now; a place of several speaks for itself."""
+    """Return the present value of the widget as text; empty if there is none."""
     found = widget.get("/AS") if kind == "/Btn" else inherited(widget, "/V")
     if isinstance(found, Dictionary):
         return "signed"
@@ -173,7 +176,7 @@ def value(widget: Object, kind: str) -> str:
 
 
 def scripts(widget: Object) -> bytes:
-    """The text of the scripts that format or check what is typed."""
+    """Return the text of the scripts that format or check what is typed."""
     actions = inherited(widget, "/AA")
     said = b""
     for key in ("/K", "/F"):
@@ -187,7 +190,7 @@ def scripts(widget: Object) -> bytes:
 
 
 def font_size(widget: Object) -> float | None:
-    """In points; None where the form leaves it open, or sets one that no field may have."""
+    """Return the font size in points, or None if the form leaves it open or sets one that no field may have."""
     found = inherited(widget, "/DA")
     sizes = SIZE.findall(bytes(found)) if isinstance(found, String) else []
     try:
@@ -198,7 +201,10 @@ def font_size(widget: Object) -> float | None:
 
 
 def box(widget: Object, seen: geometry.View) -> tuple[float, float, float, float] | None:
-    """Left, top, width and height in percent of the page as displayed, as far as they lie on it."""
+    """Return left, top, width and height in percent of the page as displayed, cut to the page.
+
+    Return None if the widget has no proper rectangle or is too small on the page to write in.
+    """
     sides = [float(c) for c in listed(widget.get("/Rect")) if isinstance(c, int | float | Decimal)]
     if len(sides) != 4 or not all(abs(side) < FAR for side in sides):
         return None

@@ -1,6 +1,7 @@
-"""Reads marks in a page's text that stand for fields: `{{type}}`, `{{type:person}}`, `{{type:person:label}}`.
+"""Read the marks in a page's text that stand for fields: `{{type}}`, `{{type:person}}`, `{{type:person:label}}`.
 
-The person is the number of a recipient; of a choice or a list the third part names the options, `Yes|No`.
+The person is the number of a recipient. For a choice or a list the third part names the options, as in
+`Yes|No`.
 """
 
 import re
@@ -19,7 +20,7 @@ FINE = 1_000_000  # units of a page's side, so that whole numbers are exact enou
 MARK = re.compile(r"\{\{(\s*[^{}\s][^{}]{0,2000})\}\}")
 PARTS = re.compile(r"\s*([A-Za-z]+)\s*(?::\s*([0-9]{0,3})\s*)?(?::(.*))?", re.DOTALL)
 
-# Words that people use for the types, beside the types themselves.
+# Names that marks may use for the types, beside the names of the types themselves.
 WORDS = {
     **{kind.value: kind for kind in FieldType},
     "sign": FieldType.SIGNATURE,
@@ -36,7 +37,10 @@ Box = tuple[float, float, float, float]
 
 
 def read(page: pypdfium2.PdfPage, number: int) -> Iterator[Blank | Unused]:
-    """The marks of a page in the order of its text; its own characters are looked at only where there may be one."""
+    """Yield the marks of a page in the order of its text.
+
+    Characters are examined one by one only if the text has `{{`.
+    """
     text = page.get_textpage()
     try:
         if "{{" not in text.get_text_range(0, min(text.count_chars(), MOST)):
@@ -77,7 +81,7 @@ def mark(inside: str, number: int, place: Box | None) -> Blank | Unused:
 
 
 def standing(kind: FieldType, place: Box) -> Box:
-    """A field of the usual size that begins where the mark begins and stands on the same line."""
+    """Return the box of a field of the usual size that begins where the mark begins, on the same line."""
     left, top, right, bottom = place
     width, height = SIZES[kind]
     if kind is not FieldType.CHECKBOX:
@@ -90,7 +94,10 @@ def standing(kind: FieldType, place: Box) -> Box:
 def box(
     page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage, written: str, start: int, end: int
 ) -> Box | None:
-    """Left, top, right and bottom in percent of the page as displayed, of the run up to a break of the line."""
+    """Return left, top, right and bottom of the mark in percent of the page as displayed.
+
+    Only the part before a line break counts. Return None if the mark has no place or lies off the page.
+    """
     breaks = [at for at in range(start, end) if written[at] in "\r\n"]
     corners = [corner for at in range(start, breaks[0] if breaks else end) for corner in seen(page, text, at)]
     if not corners:
@@ -103,7 +110,7 @@ def box(
 
 
 def seen(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage, at: int) -> list[tuple[float, float]]:
-    """Two opposite corners of a character; none of a mere space."""
+    """Return two opposite corners of a character in percent of the page, or none for a space."""
     left, right, bottom, top = (c_double() for _ in range(4))
     if not raw.FPDFText_GetCharBox(text, at, left, right, bottom, top) or left.value == right.value:
         return []

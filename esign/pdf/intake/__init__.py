@@ -1,1 +1,1 @@
-"""What happens to an uploaded file before it is taken."""
+"""Inspection and normalisation of an uploaded file before it is accepted."""

@@ -1,4 +1,4 @@
-"""Finds and removes what acts by itself: scripts, actions, attachments, media, states of layers."""
+"""Find and remove what acts by itself: scripts, actions, attachments, media and states of layers."""
 
 import re
 from collections.abc import Iterator
@@ -10,10 +10,10 @@ TURNS = frozenset({"/NextPage", "/PrevPage", "/FirstPage", "/LastPage"})
 SCHEMES = frozenset({"http", "https", "mailto", "tel", "ftp"})
 MEDIA_ACTIONS = frozenset({"/Rendition", "/Movie", "/Sound", "/RichMediaExecute", "/GoTo3DView"})
 
-# Where an action may hang; /AA holds several.
+# The keys that hold an action; /AA holds several.
 HOLDERS = ("/A", "/PA", "/Next", "/OpenAction")
 
-# Where a stream's content comes from another file, or from an image that only some readers or printers choose.
+# Keys by which a stream takes its content from another file, or from an image that only some readers choose.
 ELSEWHERE = {"/F": "attachments", "/Ref": "attachments", "/Alternates": "alternate images"}
 
 # Most objects hold none of these names: one search instead of a walk.
@@ -21,7 +21,7 @@ SUSPECT = re.compile(rb"/(?:A|PA|Next|OpenAction|AA|AF|EF|RF|Usage)(?![^\s/<>\[\
 
 
 def strip(pdf: Pdf) -> set[str]:
-    """Remove every action but jumps within the document and links to the web; returns words of `REMOVALS`."""
+    """Remove every action except jumps within the document and links to the web. Return the words of `REMOVALS`."""
     removed: set[str] = set()
     for item in pdf.objects:
         if isinstance(item, Stream):
@@ -34,17 +34,17 @@ def strip(pdf: Pdf) -> set[str]:
 
 
 def text(item: Object) -> bytes:
-    """The object as it would be written, without the bytes of a stream."""
+    """Return the object as it would be written, without the bytes of a stream."""
     return (item.stream_dict if isinstance(item, Stream) else item).unparse(resolved=True)
 
 
 def name(found: object) -> str:
-    """A name as text, whatever its bytes; empty for anything else."""
+    """Return a name as text, whatever its bytes; empty for anything else."""
     return bytes(found).decode("utf-8", "surrogateescape") if isinstance(found, Name) else ""
 
 
 def _dictionaries(item: Object) -> Iterator[Object]:
-    """The dictionaries written within one object, itself included; what it refers to is another object's turn."""
+    """Yield the dictionaries written within one object, including itself, but not those that it refers to."""
     waiting = [item]
     while waiting:
         node = waiting.pop()
@@ -85,7 +85,7 @@ def _triggers(found: object) -> str:
 
 
 def _judge(found: object) -> str | None:
-    """The word for an action that has to go, or None for what may stay or is no action at all."""
+    """Return the word for an action that must go, or None if it may stay or is no action."""
     if isinstance(found, Array):
         words = [_judge(item) for item in found if isinstance(item, Dictionary)]
         return next(filter(None, words), None)

@@ -1,4 +1,4 @@
-"""Draws form fields and annotations into their pages, so that nothing can change them afterwards."""
+"""Draw form fields and annotations into their pages, so that nothing can change them afterwards."""
 
 from contextlib import suppress
 
@@ -32,7 +32,10 @@ DRAWN = frozenset({"form fields", "annotations"})
 
 
 def flatten(pdf: Pdf) -> set[str]:
-    """Draw what is seen of them, drop the rest, keep links; returns words of `REMOVALS`. The form is then empty."""
+    """Draw the visible form fields and annotations, drop the rest and keep links. Return the words of `REMOVALS`.
+
+    The form is empty afterwards.
+    """
     removed: set[str] = set()
     form = pdf.Root.get("/AcroForm")
     annotated = [page for page in pdf.pages if "/Annots" in page.obj]
@@ -62,7 +65,10 @@ def _flatten_page(pdf: Pdf, page: Page, lent: object) -> None:
 
 
 def _keep_links(page: Page) -> set[str]:
-    """Drop all annotations but links; what else refers to one (the structure tree does) finds it empty."""
+    """Drop all annotations except links, and return the words of `REMOVALS`.
+
+    A dropped annotation is emptied, so that what still refers to it, such as the structure tree, finds nothing.
+    """
     links = [a for a in _annotations(page) if a.get("/Subtype") == Name.Link]
     others = [a for a in _annotations(page) if a.get("/Subtype") != Name.Link]
     removed = {word for word in map(_word, others) if word}
@@ -94,7 +100,7 @@ def _word(annotation: Object) -> str | None:
 
 
 def _look(annotation: Object) -> Object | None:
-    """The form XObject a reader shows for it; None where it is hidden or has none."""
+    """Return the form XObject that a reader shows for the annotation, or None if it is hidden or has none."""
     flags = annotation.get("/F", 0)
     if isinstance(flags, int) and flags & HIDDEN:
         return None
@@ -108,7 +114,7 @@ def _look(annotation: Object) -> Object | None:
 
 
 def _lend(look: Object, lent: object) -> None:
-    """The looks of fields may use fonts that only the form names."""
+    """Add the form's resources to an appearance, which may use fonts that only the form names."""
     if not isinstance(lent, Dictionary):
         return
     found = look.get("/Resources")
@@ -124,7 +130,7 @@ def _lend(look: Object, lent: object) -> None:
 
 
 def _draw_values(pdf: Pdf) -> None:
-    """Give fields a look of their value where they have none, or where the file asks its readers to draw all anew."""
+    """Generate the appearance of fields that have none, and of all fields if the file asks its readers to do so."""
     form = pdf.acroform
     anew = form.needs_appearances
     for page in pdf.pages:
@@ -137,7 +143,10 @@ def _draw_values(pdf: Pdf) -> None:
 
 
 def _plain(field: AcroFormField) -> bool:
-    """Whether the value can be drawn: with other letters a look made by the form's author is better than a new one."""
+    """Return whether qpdf can draw the value.
+
+    It has only cp1252; with other letters the author's appearance is better.
+    """
     value = field.value_as_string
     return (
         bool(value)

@@ -1,4 +1,7 @@
-"""Refuses at once what would keep a reader busy without end: a cheap first look, the worker's limits are the law."""
+"""Refuse at once what would keep a reader busy without end.
+
+This is a cheap first look: the worker's limits protect.
+"""
 
 import warnings
 from collections.abc import Callable
@@ -17,7 +20,7 @@ MOST_TILES = 100_000_000
 
 
 def refuse_endless(pdf: Pdf) -> None:
-    """Raise `invalid_file` for forms that paint themselves and for patterns of countless tiles."""
+    """Raise `invalid_file` for forms that paint themselves and for patterns of too many tiles."""
     shared: set[tuple[int, int]] = set()
     for page in pdf.pages:
         resources = pages.inherited(page.obj, "/Resources")
@@ -31,7 +34,7 @@ def refuse_endless(pdf: Pdf) -> None:
 
 
 def _entries(resources: Object, kind: str) -> dict[str, Object]:
-    """The streams of one kind of resource, by name."""
+    """Return the streams of one kind of resource, by name."""
     found = resources.get(kind)
     items = found.items() if isinstance(found, Dictionary) else ()
     return {name: item for name, item in items if isinstance(item, Stream)}
@@ -42,7 +45,7 @@ def _fine(resources: Object, area: float) -> bool:
 
 
 def _tiles(pattern: Object, area: float) -> float:
-    """How many tiles of the pattern cover that area, in square points."""
+    """Return how many tiles of the pattern cover `area`, in square points; 0 if the pattern is malformed."""
     steps = [pattern.get(key) for key in ("/XStep", "/YStep")]
     matrix = pattern.get("/Matrix")
     numbers = list(matrix) if isinstance(matrix, Array) and len(matrix) == 6 else [1, 0, 0, 1, 0, 0]
@@ -54,7 +57,11 @@ def _tiles(pattern: Object, area: float) -> float:
 
 
 def _circular(resources: Object) -> bool:
-    """Whether a form reached from here paints itself; one that only names itself among its resources is harmless."""
+    """Return whether a form that is reached from here paints itself.
+
+    A form that only names itself among its resources is harmless. Names are checked first because that needs no
+    parsing.
+    """
 
     def named(form: Object) -> list[Object]:
         own = form.get("/Resources")
@@ -73,7 +80,7 @@ def _forms(resources: Object) -> list[Object]:
 
 
 def _names(form: Object) -> set[str]:
-    """What the form's content paints."""
+    """Return the names of the XObjects that the form's content paints."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -84,7 +91,7 @@ def _names(form: Object) -> set[str]:
 
 
 def _returns(starts: list[Object], onward: Callable[[Object], list[Object]]) -> bool:
-    """Whether a walk comes back to where it still is."""
+    """Return whether a depth-first walk comes back to an item that it has not finished."""
     done: set[tuple[int, int]] = set()
     under_way: set[tuple[int, int]] = set()
     waiting = [(start, True) for start in starts]

@@ -1,4 +1,4 @@
-"""What a file says it conforms to: PDF/A, PDF/UA, PDF/X and their like. With values and pages added it is untrue."""
+"""Remove claims of conformance: PDF/A, PDF/UA, PDF/X and others. They are untrue once values and pages are added."""
 
 from pikepdf import Dictionary, Name, Pdf
 
@@ -14,7 +14,7 @@ ENTRIES = ("/GTS_PDFXVersion", "/GTS_PDFXConformance", "/ISO_PDFEVersion")
 
 
 def drop(pdf: Pdf) -> bool:
-    """Take them out; whether there were any. Other metadata stay byte for byte."""
+    """Remove the claims and return whether there were any. Other metadata stay byte for byte."""
     return any([_of_metadata(pdf), _of_information(pdf)])
 
 

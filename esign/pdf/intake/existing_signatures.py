@@ -1,4 +1,4 @@
-"""Whether a file carries a digital signature or once did: stamping it would break that one."""
+"""Find out whether a file carries a digital signature or once did: stamping the file would break it."""
 
 import re
 
@@ -15,12 +15,18 @@ KIND = re.compile(rb"/(?:FT|Type)\s*/(?:Sig|DocTimeStamp)(?![^\s/<>\[\](){}%])")
 
 
 def signed(upload: bytes, pdf: Pdf) -> bool:
-    """Judged by what is written in every revision and by every object that can be reached, compressed ones too."""
+    """Return whether the file is or was signed.
+
+    This looks at the bytes of every revision and at every object that can be reached, including compressed
+    objects.
+    """
     return _written(upload) or any(_signs(item) for item in pdf.objects)
 
 
 def _written(upload: bytes) -> bool:
-    """A byte range outside streams: page text may speak of one, an attached file may have its own."""
+    """Return whether a `/ByteRange` stands outside streams; page text may mention one, an attached file may
+    have its own.
+    """
     within = False
     for found in LANDMARK.finditer(upload):
         if found["open"] or found["close"]:
@@ -48,7 +54,7 @@ def _packed(item: Stream) -> bool:
 
 
 def _filled(item: Dictionary) -> bool:
-    """A signature field with a value, or a signature's own dictionary."""
+    """Return whether the dictionary is a signature field with a value, or a signature."""
     if item.get("/FT") == Name.Sig:
         return isinstance(item.get("/V"), Dictionary)
     return item.get("/Type") in (Name.Sig, Name.DocTimeStamp) and "/Contents" in item

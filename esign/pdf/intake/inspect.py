@@ -1,4 +1,4 @@
-"""Decides at the door whether a PDF can be signed and sealed here, and makes of it what the signers will see."""
+"""Decide whether an uploaded PDF can be signed and sealed here, and turn it into the file that recipients see."""
 
 import io
 from functools import cache
@@ -17,7 +17,7 @@ from esign.pdf.page import render
 
 __all__ = ["Inspection", "Limits", "inspect"]
 
-# Visible sides in points, and how many times longer one may be than the other.
+# The least and greatest visible side in points, and how many times longer one side may be than the other.
 SIDE, RATIO = (3, 14_400), 50
 
 UNREADABLE = (
@@ -36,7 +36,7 @@ UNFOLDED = 128 * 1024 * 1024
 
 
 def inspect(upload: bytes, limits: Limits) -> Inspection:
-    """Read, judge and normalise an upload; raises `Problem` with a code of contract 6 when it cannot be taken."""
+    """Read, check and normalise an upload. Raises `Problem` with a code of contract 6 if it cannot be accepted."""
     pikepdf.settings.set_qpdf_limits(flate_max_memory=UNFOLDED, run_length_max_memory=UNFOLDED)
     _gate(upload, limits)
     try:
@@ -73,7 +73,10 @@ def _gate(upload: bytes, limits: Limits) -> None:
 
 
 def opened(upload: bytes) -> tuple[Pdf, bool]:
-    """The open file and whether it had to be mended; what one reader cannot open, another may write anew."""
+    """Return the open file and whether it had to be mended.
+
+    A file that qpdf cannot open is rewritten by PDFium first.
+    """
     try:
         pdf = _read(upload)
     except pikepdf.PikepdfError:
@@ -112,7 +115,7 @@ def _rewritten(upload: bytes) -> bytes:
 
 
 def _measure(pdf: Pdf, limits: Limits) -> tuple[Page, ...]:
-    """The pages as displayed, each within what can be shown and stamped."""
+    """Return the pages as displayed. Raises `Problem` for a count or size that cannot be shown and stamped."""
     count = len(pdf.pages)
     if not count:
         raise Problem("invalid_file", "The file has no pages.")
@@ -137,7 +140,10 @@ def _misshapen(number: int, page: Page) -> Problem:
 
 
 def _rehearse(prepared: bytes, count: int) -> None:
-    """Do now what sealing does later: lay something over every page, add one, write and read it again."""
+    """Do what sealing will do: stamp every page, append one, write the file and read it again.
+
+    Raises `invalid_file`.
+    """
     with Pdf.open(io.BytesIO(prepared)) as pdf:
         if len(pdf.pages) != count:
             raise Problem("invalid_file", UNREADABLE)
@@ -152,7 +158,7 @@ def _rehearse(prepared: bytes, count: int) -> None:
 
 @cache
 def _blank() -> bytes:
-    """One transparent A4 page."""
+    """Return a PDF of one transparent A4 page."""
     with pikepdf.new() as pdf:
         pdf.add_blank_page(page_size=(595.28, 841.89))
         return normalise.write(pdf)

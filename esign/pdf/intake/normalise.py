@@ -1,4 +1,4 @@
-"""Makes an unsigned PDF plain: what is seen stays, what acts, hides or can change goes."""
+"""Make an unsigned PDF plain: visible content stays; what acts, hides or can change is removed."""
 
 import io
 import re
@@ -21,7 +21,7 @@ from esign.pdf.intake import active_content, annotations, conformance_claims
 from esign.pdf.page import page as pages
 from esign.pdf.page import structure_tags
 
-# What a document and a page may keep; everything else acts, hides or serves other programs.
+# The entries that a document and a page may keep; all others act, hide or serve other programs.
 ROOT = frozenset(
     {
         *(
@@ -55,7 +55,7 @@ PAGE = frozenset(
     }
 )
 
-# Which word stands for a part of the file that goes as a whole.
+# The words of `REMOVALS` for parts of the file that are removed as a whole.
 PARTS = {
     "/Collection": "attachments",
     "/JavaScript": "scripts",
@@ -64,12 +64,12 @@ PARTS = {
     "/AlternatePresentations": "multimedia",
 }
 
-# The mark of an XFA form that makes its pages while it is open.
+# Marks an XFA form whose pages are made by the program that opens it.
 RENDERS = re.compile(rb"<(?:\w+:)?dynamicRender\s*>\s*required")
 
 
 def refuse_dynamic(pdf: Pdf) -> None:
-    """A dynamic XFA form has no pages of its own: there is nothing to show and nothing to sign."""
+    """Raise `file_unsupported` for a dynamic XFA form, which has no pages of its own to show or sign."""
     form = pdf.Root.get("/AcroForm")
     if not isinstance(form, Dictionary) or "/XFA" not in form:
         return
@@ -83,7 +83,7 @@ def refuse_dynamic(pdf: Pdf) -> None:
 
 
 def normalise(pdf: Pdf) -> set[str]:
-    """Change the open file in place; returns what went, in words of `REMOVALS`."""
+    """Normalise the open file in place. Return what was removed, in words of `REMOVALS`."""
     removed = active_content.strip(pdf)
     removed |= annotations.flatten(pdf)
     removed |= _keep_only(pdf.Root, ROOT)
@@ -99,7 +99,7 @@ def normalise(pdf: Pdf) -> set[str]:
 
 
 def write(pdf: Pdf) -> bytes:
-    """The file anew: decrypted, with a fresh cross-reference table; equal files give equal bytes."""
+    """Return the file written anew: decrypted, with a fresh cross-reference table. Equal files give equal bytes."""
     file = io.BytesIO()
     pdf.save(
         file,
@@ -129,19 +129,22 @@ def _keep_only(node: Object, kept: frozenset[str]) -> set[str]:
 
 
 def _fix_layers(pdf: Pdf) -> set[str]:
-    """One state of the layers for every reader, on screen and on paper, that nobody can switch."""
+    """Fix one state of the layers for every reader, on screen and on paper, that nobody can switch."""
     layers = pdf.Root.get("/OCProperties")
     if not isinstance(layers, Dictionary):
         return set()
     default, groups = layers.get("/D"), layers.get("/OCGs")
-    gone = [_pop(layers, "/Configs"), _pop(default, "/AS")]  # `active` took the states of each layer
+    gone = [
+        _pop(layers, "/Configs"),
+        _pop(default, "/AS"),
+    ]  # `active_content` has removed the states of each layer
     if isinstance(groups, Array) and isinstance(default, Dictionary):
         default.Locked = Array(list(groups))
     return {"layer states"} if any(gone) else set()
 
 
 def _pop(node: object, key: str) -> bool:
-    """Remove an entry where there is one; whether it held anything."""
+    """Remove an entry if there is one, and return whether it held anything."""
     if not isinstance(node, Dictionary) or key not in node:
         return False
     found = node[key]
@@ -164,7 +167,7 @@ def _drop_bad_metadata(pdf: Pdf) -> set[str]:
 
 
 def _sound(found: object) -> bool:
-    """Well-formed XML without entities or a document type."""
+    """Return whether the metadata are well-formed XML without a document type, and so without entities of their own."""
 
     def refuse(*_: object) -> None:
         raise expat.ExpatError

@@ -1,1 +1,1 @@
-"""What a page is: its boxes, content, text, structure and picture."""
+"""What a page consists of: boxes, content, text, structure and its picture."""

@@ -1,8 +1,8 @@
-"""Lets something be painted over a page whatever state its own content leaves behind.
+"""Make it possible to paint over a page, whatever state its own content leaves behind.
 
-A page may end with open `q`, `BT` or marked content, restore more often than it saved, or stop in the middle of a
-string: all of that leaks into what is appended. A plain `q … Q` around it is not enough, because a surplus `Q` that
-readers ignore would then undo the page's own scaling.
+A page may end with open `q`, `BT` or marked content, restore more often than it saved, or stop in the middle of
+a string. All of that affects what is appended. A plain `q … Q` around the content is not enough: a surplus `Q`,
+which readers ignore otherwise, would then undo the page's own scaling.
 """
 
 import warnings
@@ -21,14 +21,16 @@ WATCHED = "q Q BT ET BMC BDC EMC EndOfPage"
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What content leaves behind: how many `Q` had nothing to restore, and what closes the rest."""
+    """The state that content leaves behind: how many `Q` had nothing to restore, and the operators that close
+    the rest.
+    """
 
     surplus: int
     closing: bytes
 
 
 def enclose(pdf: Pdf, page: Page) -> None:
-    """Rewrite the page's content so that it ends in the graphics state it began with, looking the same."""
+    """Rewrite the page's content so that it looks the same and ends in the graphics state in which it began."""
     streams = _streams(page)
     if not streams:
         page.obj.Contents = Array()
@@ -44,7 +46,7 @@ def enclose(pdf: Pdf, page: Page) -> None:
 
 
 def append(pdf: Pdf, page: Page, operators: bytes) -> None:
-    """Paint over a page that has been enclosed."""
+    """Append operators to the content of a page that has been enclosed."""
     page.obj.Contents = Array([*_streams(page), pdf.make_stream(operators)])
 
 
@@ -56,7 +58,11 @@ def _streams(page: Page) -> list[Object]:
 
 
 def _ending(streams: list[Object]) -> Ending | None:
-    """None where the content cannot be read to its end: an operator of ours behind it is no longer seen as one."""
+    """Return the state that the content leaves behind, or None if it cannot be parsed to its end.
+
+    A marker operator is appended to the content: if it is not found as the last operator, the content swallows
+    what follows. Raises `invalid_file` if the content is too complex.
+    """
     try:
         content = b"\n".join(stream.read_bytes() for stream in streams)
         with pikepdf.new() as scratch, warnings.catch_warnings():
@@ -87,7 +93,7 @@ def _unwound(operators: list[str]) -> Ending:
 
 
 class _WithoutSurplus(TokenFilter):
-    """Drops each `Q` that has no `q` to go back to, as readers do; every other byte stays."""
+    """Drops each `Q` that has no `q` to restore, as readers do; every other byte stays."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,7 +108,7 @@ class _WithoutSurplus(TokenFilter):
 
 
 def _wrap(pdf: Pdf, page: Page, streams: list[Object]) -> None:
-    """Make the content a form XObject: whatever is wrong with it ends with its stream."""
+    """Turn the content into a form XObject, so that whatever is wrong with it ends with its stream."""
     form = _form(pdf, streams)
     if form is None:
         page.obj.Contents = Array([pdf.make_stream(b"q\n"), *streams, pdf.make_stream(b"\nQ\n")])
@@ -115,7 +121,10 @@ def _wrap(pdf: Pdf, page: Page, streams: list[Object]) -> None:
 
 
 def _form(pdf: Pdf, streams: list[Object]) -> Object | None:
-    """One stream with the content of all; bytes that cannot be decoded stay as they are, unless there are several."""
+    """Return one stream with all content, or None if there are several streams and one cannot be decoded.
+
+    A single stream that cannot be decoded keeps its bytes and filters.
+    """
     try:
         return pdf.make_stream(b"\n".join(stream.read_bytes() for stream in streams))
     except pikepdf.PikepdfError:

@@ -1,4 +1,4 @@
-"""Where a seen point of a page lies in its own coordinates: pure arithmetic, points throughout."""
+"""Convert between points of a page as displayed and its own coordinates. Pure arithmetic, in points throughout."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ LETTER = (0.0, 0.0, 612.0, 792.0)
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The part of a page that is seen, in the page's own coordinates, and its quarter turns clockwise (0 to 3)."""
+    """The visible part of a page in the page's own coordinates, and its quarter turns clockwise (0 to 3)."""
 
     x0: float
     y0: float
@@ -20,16 +20,16 @@ class View:
 
     @property
     def width(self) -> float:
-        """Across, as displayed."""
+        """Return the width as displayed, in points."""
         return self.y1 - self.y0 if self.turns % 2 else self.x1 - self.x0
 
     @property
     def height(self) -> float:
-        """Down, as displayed."""
+        """Return the height as displayed, in points."""
         return self.x1 - self.x0 if self.turns % 2 else self.y1 - self.y0
 
     def at(self, right: float, down: float) -> tuple[float, float]:
-        """The page's own coordinates of a point seen so far from the top left corner."""
+        """Return the page's own coordinates of a point, given its distance from the top left corner as displayed."""
         match self.turns:
             case 0:
                 return self.x0 + right, self.y1 - down
@@ -41,7 +41,7 @@ class View:
                 return self.x1 - down, self.y1 - right
 
     def seen(self, x: float, y: float) -> tuple[float, float]:
-        """How far right and down from the top left corner a point of the page's own coordinates is seen."""
+        """Return how far right and down from the top left corner a point of the page's own coordinates is displayed."""
         match self.turns:
             case 0:
                 return x - self.x0, self.y1 - y
@@ -53,7 +53,7 @@ class View:
                 return self.y1 - y, self.x1 - x
 
     def cover(self, width: float, height: float) -> Matrix:
-        """The `cm` under which an upright page of that size covers the view exactly."""
+        """Return the `cm` matrix with which an upright page of that size covers the view exactly."""
         across, up = self.width / width, self.height / height
         x, y = self.at(0, self.height)
         a, b, c, d = UPRIGHT[self.turns]
@@ -64,7 +64,10 @@ UPRIGHT = ((1, 0, 0, 1), (0, 1, -1, 0), (-1, 0, 0, -1), (0, -1, 1, 0))
 
 
 def view(media: Sequence[float] | None, crop: Sequence[float] | None, rotate: float) -> View:
-    """CropBox within MediaBox; where a box is missing or empty the next larger takes its place, at last Letter."""
+    """Return the visible part: the CropBox within the MediaBox, turned.
+
+    A missing or empty box is replaced by the next larger one, and a missing MediaBox by the size of US Letter.
+    """
     sheet = _ordered(media) or LETTER
     seen = _common(sheet, _ordered(crop) or sheet) or sheet
     return View(*seen, int(rotate / 90) % 4)

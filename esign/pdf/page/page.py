@@ -1,4 +1,4 @@
-"""Reads what a page says about itself, inherited or not, from files in which any value may have any type."""
+"""Read the properties of a page, inherited or not, from files in which any value may have any type."""
 
 from decimal import Decimal
 from math import isfinite
@@ -12,7 +12,7 @@ DEEPEST = 64
 
 
 def inherited(node: object, key: str) -> object:
-    """The entry of a page or a field, or that of the nearest parent that has one, else None."""
+    """Return the entry of a page or form field, or that of its nearest ancestor that has one, or None."""
     for _ in range(DEEPEST):
         if not isinstance(node, Dictionary):
             return None
@@ -24,7 +24,7 @@ def inherited(node: object, key: str) -> object:
 
 
 def view(page: Page) -> geometry.View:
-    """The part of the page that is seen, from its boxes and its rotation."""
+    """Return the visible part of the page, from its boxes and its rotation."""
     return geometry.view(
         _numbers(inherited(page.obj, "/MediaBox")),
         _numbers(inherited(page.obj, "/CropBox")),
@@ -41,7 +41,9 @@ def settle(page: Page, seen: geometry.View) -> None:
 
 
 def own_resources(page: Page) -> Object:
-    """The page's resources as a dictionary of its own, shared with no other page, with an /XObject part of its own."""
+    """Give the page a resource dictionary that it shares with no other page, with its own /XObject part, and
+    return it.
+    """
     found = inherited(page.obj, "/Resources")
     resources = found.copy() if isinstance(found, Dictionary) else Dictionary()
     forms = resources.get("/XObject")
@@ -51,7 +53,7 @@ def own_resources(page: Page) -> Object:
 
 
 def place(forms: Object, form: Object) -> bytes:
-    """Put a form XObject into an /XObject dictionary; returns the name under which content can paint it."""
+    """Add a form XObject to an /XObject dictionary. Return the name by which content can paint it."""
     number = len(forms.keys())
     while f"/Esign{number}" in forms:
         number += 1
@@ -66,12 +68,12 @@ def _number(found: object) -> float | None:
 
 
 def box(seen: geometry.View) -> Array:
-    """The view as a rectangle of the page's own coordinates."""
+    """Return the view as a rectangle of the page's own coordinates."""
     return Array([Decimal(f"{side:.6f}") for side in (seen.x0, seen.y0, seen.x1, seen.y1)])
 
 
 def _numbers(found: object) -> list[float] | None:
-    """Four numbers, or None where the box is anything else."""
+    """Return four numbers, or None if the box is anything else."""
     if not isinstance(found, Array) or len(found) != 4:
         return None
     numbers = [_number(item) for item in found]

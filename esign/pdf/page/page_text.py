@@ -1,4 +1,4 @@
-"""The text of a page in lines and paragraphs, for those who cannot see its picture or want to copy from it."""
+"""Extract the text of a page as lines and paragraphs, for screen readers and for copying."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ ITEM = re.compile(r"[•●▪◦‣*–—-]\s|\(?(\d{1,3}|[A-Za-z])[.)]\s")
 
 @dataclass(slots=True)
 class Line:
-    """Text between two breaks; `top` and `bottom` in parts of the page's height from its upper edge."""
+    """A line of text; `top` and `bottom` are fractions of the page's height from its upper edge."""
 
     text: str
     top: float
@@ -30,7 +30,10 @@ class Line:
 
 
 def read(pdf: bytes, number: int) -> tuple[Paragraph, ...]:
-    """The paragraphs of page `number` in the order of the file, as far as the page is seen; none of a picture."""
+    """Return the visible paragraphs of page `number` in the order of the file; none for a scanned page.
+
+    Raises `invalid_file` if the page cannot be read.
+    """
     document = pypdfium2.PdfDocument(pdf)
     try:
         page = document[number - 1]
@@ -60,7 +63,7 @@ def lines(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> Iterator[Line
 
 
 def line(units: list[int], box: list[float]) -> Iterator[Line]:
-    """Pairs of surrogates become their characters; a line without any text or place is none."""
+    """Yield the line if it has any text and place. Pairs of surrogates become their characters."""
     packed = b"".join(chr(unit).encode("utf-16-le", "surrogatepass") for unit in units if unit < 0x110000)
     words = " ".join(packed.decode("utf-16-le", "replace").split())
     if words and box:
@@ -68,7 +71,10 @@ def line(units: list[int], box: list[float]) -> Iterator[Line]:
 
 
 def heights(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage, index: int) -> list[float] | None:
-    """Where a character begins and ends, from above; nothing for a mere space, None for what lies off the page."""
+    """Return the upper and lower edge of a character as fractions of the page's height.
+
+    Return an empty list for a space, and None for a character off the page.
+    """
     left, right, bottom, top = (c_double() for _ in range(4))
     if not raw.FPDFText_GetCharBox(text, index, left, right, bottom, top) or left.value == right.value:
         return []
@@ -81,7 +87,10 @@ def heights(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage, index: int) ->
 
 
 def paragraphs(found: Iterator[Line]) -> Iterator[Paragraph]:
-    """Lines that follow each other closely belong together; an item of a list, larger letters or a gap begin anew."""
+    """Group lines that follow each other closely into paragraphs.
+
+    An item of a list, larger letters or a gap begins a new paragraph.
+    """
     text, first, last = "", None, None
     for one in found:
         if first is not None and last is not None and belongs(one, last):

@@ -1,4 +1,4 @@
-"""Pictures of pages, as the people who sign see them."""
+"""Render pages as the pictures that recipients see."""
 
 import io
 from math import sqrt
@@ -24,13 +24,13 @@ MOST_SHARP = 12_000_000
 # above 1 takes up to four times as long and saves a tenth.
 FEW_COLOURS = 768
 
-# Of 256 levels of each colour 32 are kept where nothing is lost otherwise: nobody sees the difference of at most four,
+# Of 256 levels of each colour 32 are kept where nothing is lost otherwise: a difference of at most four is invisible,
 # and it halves most pictures (103 KB to 53 for a page of text). Black and white stay what they are.
 LEVELS = [round(round(level * 31 / 255) * 255 / 31) for level in range(256)]
 
 
 def render(pdf: bytes, pages: tuple[Page, ...]) -> tuple[bytes, ...]:
-    """One WebP picture of each page; `invalid_file` when one cannot be drawn or is not the size it should be."""
+    """Return one WebP picture of each page. Raises `invalid_file` if a page cannot be drawn or has another size."""
     document = pypdfium2.PdfDocument(pdf)
     try:
         if len(document) != len(pages):
@@ -44,7 +44,7 @@ def render(pdf: bytes, pages: tuple[Page, ...]) -> tuple[bytes, ...]:
 
 
 def sharper(pdf: bytes, number: int, page: Page, size: int) -> bytes:
-    """One page again, `size` times as fine, for those who look closely."""
+    """Return the picture of one page with `size` times the resolution, for zooming in."""
     document = pypdfium2.PdfDocument(pdf)
     try:
         return _picture(document, number - 1, page, DPI, size)
@@ -68,7 +68,7 @@ def _picture(document: pypdfium2.PdfDocument, index: int, page: Page, dpi: int, 
 
 
 def scale(page: Page, dpi: int, size: int = 1) -> float:
-    """Pixels per point."""
+    """Return the scale of the picture in pixels per point."""
     longer, pixels = max(page.width, page.height), MOST_PIXELS if size == 1 else MOST_SHARP
     most = min(sqrt(pixels / (page.width * page.height)), LONGEST / longer)
     return min(max(dpi / 72, SHORTEST / longer) * size, most)

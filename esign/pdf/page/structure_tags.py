@@ -1,6 +1,7 @@
-"""The structure that screen readers follow, kept whole in a file that has one: the certificate's joins it.
+"""Keep the structure that screen readers follow whole, and join that of the certificate page to it.
 
-A file without such a structure gets none: readers would then find the certificate in it and nothing of the document.
+A file without a structure gets none: readers would then find the certificate page in it and nothing of the
+document.
 """
 
 from typing import Any
@@ -9,14 +10,14 @@ from pikepdf import Array, Dictionary, Name, NameTree, NumberTree, Object, Page,
 
 
 def tree_of(pdf: Pdf) -> Object | None:
-    """The root of the structure, where the file says that it is whole."""
+    """Return the root of the structure if the file is marked as tagged, or None."""
     tree, info = pdf.Root.get(Name.StructTreeRoot), pdf.Root.get(Name.MarkInfo)
     marked: Any = isinstance(info, Dictionary) and info.get(Name.Marked)
     return tree if isinstance(tree, Dictionary) and marked is True else None
 
 
 def drop_broken(pdf: Pdf) -> None:
-    """Take off a structure that cannot be read to its end: nobody could follow it, and nothing can join it."""
+    """Remove a structure that cannot be read to its end: no reader could follow it, and nothing can be joined to it."""
     try:
         tree = tree_of(pdf)
         if tree is None or Name.ParentTree not in tree:
@@ -32,7 +33,9 @@ def drop_broken(pdf: Pdf) -> None:
 
 
 def join(pdf: Pdf, further: Pdf, first: int) -> None:
-    """Put the structure of `further` behind that of `pdf`; its pages are in there already, from index `first` on."""
+    """Append the structure of `further` to that of `pdf`, whose pages already hold those of `further` from
+    index `first`.
+    """
     tree, other = tree_of(pdf), tree_of(further)
     added = list(pdf.pages)[first:]
     if tree is None or other is None:
@@ -55,7 +58,7 @@ def join(pdf: Pdf, further: Pdf, first: int) -> None:
 
 
 def _number(pdf: Pdf, tree: Object, added: list[Page]) -> int:
-    """Renumber what the added pages refer to, behind all numbers of the tree; returns by how much."""
+    """Renumber the structure references of the added pages behind all numbers of the tree. Return by how much."""
     if not isinstance(tree.get(Name.ParentTree), Dictionary):
         tree.ParentTree = NumberTree.new(pdf).obj
     used = [key for key, _ in NumberTree(tree.ParentTree).items()]
@@ -73,7 +76,7 @@ def _number(pdf: Pdf, tree: Object, added: list[Page]) -> int:
 
 
 def _lend(tree: Object, copy: Object, name: str) -> None:
-    """Entries of a dictionary that the tree does not have."""
+    """Add the entries of a dictionary of `copy` that the tree does not have."""
     if not isinstance(tree.get(name), Dictionary):
         tree[name] = Dictionary()
     for key, value in copy.get(name, Dictionary()).items():
@@ -82,7 +85,7 @@ def _lend(tree: Object, copy: Object, name: str) -> None:
 
 
 def _identify(pdf: Pdf, tree: Object, copy: Object) -> None:
-    """What cells call their headings by."""
+    """Add the ids of `copy` that the tree does not have; table cells name their headings by these."""
     if not isinstance(tree.get(Name.IDTree), Dictionary):
         tree.IDTree = NameTree.new(pdf).obj
     names = NameTree(tree.IDTree)
@@ -101,7 +104,7 @@ def _adopt(tree: Object, element: Object) -> None:
 
 
 def _forget(page: Page) -> None:
-    """Take the numbers into a structure that stays behind off a page."""
+    """Remove a page's references into a structure that does not come with it."""
     for tagged in (page.obj, *page.obj.get(Name.Annots, [])):
         for key in (Name.StructParents, Name.StructParent, Name.Tabs):
             if key in tagged:
@@ -109,7 +112,7 @@ def _forget(page: Page) -> None:
 
 
 def around(pdf: Pdf, page: Page) -> tuple[bytes, bytes]:
-    """What stands before and after something that is painted over a page, so that it is heard after the document."""
+    """Return the operators before and after something painted over a page, so that it is read after the document."""
     tree = tree_of(pdf)
     if tree is None:
         return b"", b""

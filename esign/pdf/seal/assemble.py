@@ -1,4 +1,4 @@
-"""Puts values and certificate pages into the prepared file, as one revision."""
+"""Put the values and the certificate pages into the prepared file, as one revision."""
 
 import io
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from esign.pdf.seal_order import SealOrder
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """The file that is to be sealed: the document's pages, then those of the certificate."""
+    """The file to be sealed: the pages of the document, then those of the certificate."""
 
     pdf: bytes
     document_pages: int
@@ -22,7 +22,7 @@ class Revision:
 
 
 def assemble(order: SealOrder, certificate_pdf: bytes, watermark: str | None) -> Revision:
-    """Values over the pages they belong to, a watermark over all of them, the certificate's pages at the end."""
+    """Lay the values over their pages and a watermark over all pages, and append the certificate pages."""
     lang = order.certificate.get("lang") or "en"
     with pikepdf.open(io.BytesIO(order.prepared)) as pdf:
         views = [pages.view(page) for page in pdf.pages]
@@ -33,7 +33,7 @@ def assemble(order: SealOrder, certificate_pdf: bytes, watermark: str | None) ->
         structure_tags.drop_broken(pdf)
         stamp_pages.stamp(pdf, {number: (drawn, index) for index, number in enumerate(numbers)})
         added = stamp_pages.append(pdf, certificate_pdf)
-        conformance_claims.drop(pdf)  # of files prepared before that was done at the door
+        conformance_claims.drop(pdf)  # for files that were prepared before uploads lost their claims
         result = io.BytesIO()
         pdf.save(result, min_version="1.7")
         return Revision(result.getvalue(), len(views), added)

@@ -1,4 +1,4 @@
-"""What is appended to a file, made without a copy of the file: that would take as long as hashing it."""
+"""Write what is appended to a file, without copying the file: copying would take as long as hashing it."""
 
 import hashlib
 import io
@@ -8,7 +8,9 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 
 
 class Tail(io.BytesIO):
-    """Its places are those in the whole file, `start` bytes of which lie before it."""
+    """A stream of the appended bytes whose positions are those in the whole file, `start` bytes of which come
+    before it.
+    """
 
     def __init__(self, start: int) -> None:
         super().__init__()
@@ -22,23 +24,26 @@ class Tail(io.BytesIO):
 
 
 class Writer(IncrementalPdfFileWriter):
-    """Leaves the metadata alone: they were set when the pages were put together. Writes to a `Tail`."""
+    """Writes a revision into a `Tail` and leaves the metadata alone, which were set when the pages were assembled."""
 
     def _update_meta(self) -> None:
         pass
 
     def _write_header(self, stream: Tail) -> None:
-        """Begin a line where the library would copy the file.
+        """Write a line break if the file ends without one. pyHanko's own method would copy the file here.
 
-        Typst ends a file without a line break; an object behind `%%EOF` on the same line breaks PDF/A (ISO 19005-3,
-        6.1.9).
+        Typst ends a file without a line break. An object behind `%%EOF` on the same line breaks PDF/A (ISO
+        19005-3, 6.1.9).
         """
         self.input_stream.seek(-1, io.SEEK_END)
         if self.input_stream.read(1) not in (b"\n", b"\r"):
             stream.write(b"\n")
 
     def find_page_for_modification(self, page_ix: int) -> tuple[IndirectObject, None]:
-        """The last page, whichever is asked for: it is one of ours. The library would read all pages on the way."""
+        """Return the last page, whatever page is asked for.
+
+        It is one of ours; pyHanko would read all pages on the way.
+        """
         return _last(self.root.raw_get("/Pages")), None
 
 
@@ -48,7 +53,7 @@ def _last(branch: IndirectObject) -> IndirectObject:
 
 
 def digest(name: str, *parts: bytes) -> bytes:
-    """Of several parts as of one, with the hash of that name."""
+    """Return the digest of the concatenated parts, with the hash function of that name."""
     found = hashlib.new(name)
     for part in parts:
         found.update(part)

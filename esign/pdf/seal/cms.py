@@ -1,6 +1,6 @@
-"""The CMS signature inside the seal, encoded directly: CAdES B-B and B-T (ETSI EN 319 142-1, RFC 5652, RFC 5035).
+"""Encode the CMS signature of the seal directly: CAdES B-B and B-T (ETSI EN 319 142-1, RFC 5652, RFC 5035).
 
-A general ASN.1 library spends ten times the time of everything else in the seal on this one small structure.
+A general ASN.1 library spends ten times as long on this small structure as everything else in the seal takes.
 """
 
 import hashlib
@@ -42,7 +42,10 @@ DIGESTS = {
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Whoever signs, with all of the CMS that stays the same from seal to seal; `issued` names its certificate."""
+    """The key of the seal, with the parts of the CMS that are the same in every seal.
+
+    `issued` is the IssuerAndSerialNumber of the certificate in DER, `certificates` the whole certificate set.
+    """
 
     private: Signer
     issued: bytes
@@ -55,7 +58,10 @@ class Key:
         return self.private.digest
 
     def sign_digest(self, document_digest: bytes) -> tuple[bytes, bytes]:
-        """What `cms` needs to be made with or without a time stamp: the SignerInfo's members, and the signature."""
+        """Sign a document digest. Return the members of the SignerInfo and the bare signature.
+
+        `cms` makes the CMS of them, with a time stamp over the signature or without.
+        """
         identified = der(SEQUENCE, der(SEQUENCE, der(SEQUENCE, der(OCTETS, bytes.fromhex(self.sha256)))))
         attributes = der_set(
             attribute(CONTENT_TYPE, der_oid(DATA)),
@@ -74,7 +80,7 @@ class Key:
         return b"".join(members), signature
 
     def cms(self, signer_info: bytes, token: bytes | None = None) -> bytes:
-        """A detached SignedData around what `sign_digest` made, with a time stamp over its signature or without."""
+        """Return a detached SignedData with the SignerInfo of `sign_digest`, with or without a time stamp token."""
         unsigned = (der(CONTEXT_1, attribute(TIME_STAMP, token)),) if token else ()
         signed_data = der(
             SEQUENCE,
@@ -90,7 +96,7 @@ class Key:
         return der(SEQUENCE, der_oid(DIGESTS[self.digest]))
 
     def require_current(self, now: datetime) -> None:
-        """Raise `SealFailed` outside the certificate's period: a seal made then would never be valid."""
+        """Raise `SealFailed` outside the certificate's validity period: a seal made then would never be valid."""
         first, last = self.certificate.not_valid_before_utc, self.certificate.not_valid_after_utc
         if now > last:
             raise SealFailed(
@@ -105,7 +111,9 @@ class Key:
 
     @property
     def name(self) -> str:
-        """Who seals: the common name of the certificate, else its organisation, else the whole subject."""
+        """Return the name of the sealer: the common name of the certificate, else its organisation, else the
+        whole subject.
+        """
         for oid in (x509.NameOID.COMMON_NAME, x509.NameOID.ORGANIZATION_NAME):
             for part in self.certificate.subject.get_attributes_for_oid(oid):
                 return str(part.value)
@@ -114,7 +122,10 @@ class Key:
 
 @lru_cache(maxsize=8)
 def load(credential: Credential) -> Key:
-    """Read the key once per process: loading an RSA key takes 30 times as long as signing with it."""
+    """Return the key of a credential. Raises `SealFailed` if key and certificate cannot be read or do not match.
+
+    Keys are cached per process: loading an RSA key takes 30 times as long as signing with it.
+    """
     private = signer.of(credential)
     try:
         certificate = x509.load_der_x509_certificate(credential.certificate_der)

@@ -1,9 +1,9 @@
-"""Seals a completed document: values and certificate pages in one revision, then one PAdES signature over all.
+"""Seal a completed document: values and certificate pages in one revision, then one PAdES signature over all of it.
 
-A seal with a time stamp is made in two steps, because the worker has no network: `begin` makes the signature, whoever
-asked fetches a token for it, and `finish` puts both into the file and checks it. Without one, `seal` does it at once.
-The pause between the two is the place of whatever else has to be asked for: a signature by a remote key, or the proofs
-of a longer-lived level.
+A seal with a time stamp is made in two steps, because the worker has no network. `begin` makes the signature,
+the caller fetches a token for it, and `finish` puts both into the file and checks it. Without a time stamp,
+`seal` does both steps at once. The pause between the steps is also the place for other requests to come: a
+signature by a remote key, or the proofs of a longer-lived level.
 """
 
 import io
@@ -27,19 +27,20 @@ from esign.pdf.seal.audit_append import Tail, Writer, digest
 from esign.pdf.seal_order import Begun, Level, Sealed, SealFailed, SealOrder, Unsealed
 
 FIELD = "Seal"
-SLACK = 2048  # bytes a signature needs besides its certificates; reserved, so that there is no dry run
+SLACK = 2048  # bytes a signature needs besides its certificates; reserved, so that no dry run is needed
 
 
 def seal(order: SealOrder, credential: Credential) -> Sealed:
-    """The sealed document and its certificate as a sealed file of its own, both checked, without time stamp.
+    """Return the sealed document and its certificate page as a sealed file of its own, both checked, without
+    time stamps.
 
-    Raises `SealFailed` with what stands in the way; nothing of the order is kept.
+    Raises `SealFailed` with the reason. Nothing of the order is kept.
     """
     return finish(begin(order, credential), (), credential)
 
 
 def begin(order: SealOrder, credential: Credential) -> Begun:
-    """Both files but for what goes into their seals; raises `SealFailed`."""
+    """Return both files with everything but the contents of their signatures. Raises `SealFailed`."""
     key = cms.load(credential)
     key.require_current(to_datetime(order.now))
     facts = _facts(order, key)
@@ -60,9 +61,10 @@ def begin(order: SealOrder, credential: Credential) -> Begun:
 
 
 def finish(begun: Begun, tokens: Sequence[bytes], credential: Credential) -> Sealed:
-    """The sealed files, checked; `tokens` are the time stamps over their signatures, the document's first.
+    """Return the sealed files after checking them. `tokens` are the time stamps over their signatures, the
+    document's first.
 
-    Raises `SealFailed`: also where a time stamp was asked for and none is given.
+    Raises `SealFailed`, also if the number of tokens does not match the level.
     """
     files = (begun.document, begun.certificate)
     if len(tokens) != (len(files) if begun.level == "B-T" else 0):
@@ -77,7 +79,10 @@ def finish(begun: Begun, tokens: Sequence[bytes], credential: Credential) -> Sea
 
 
 def _head(order: SealOrder) -> AuditHead:
-    """Raises `SealFailed` for a trail that was changed where it lies: no seal may vouch for it."""
+    """Return the audit head of the order.
+
+    Raises `SealFailed` if the stored trail was changed: no seal may vouch for it.
+    """
     head = head_of(order.certificate, embedded=order.trail is not None)
     if order.trail is not None and (wrong := audit_attachment.fault(order.trail, head)):
         raise SealFailed(
@@ -87,13 +92,13 @@ def _head(order: SealOrder) -> AuditHead:
 
 
 def _facts(order: SealOrder, key: cms.Key) -> dict[str, Any]:
-    """The certificate's facts with the seal as it is about to be made."""
+    """Return the facts of the certificate page with those of the seal that is about to be made."""
     planned = {"level": order.level, "subject": key.name, "sha256": key.sha256, "time": _time(order)}
     return {**order.certificate, "seal": planned, "attached": order.trail is not None}
 
 
 def _time(order: SealOrder) -> dict[str, Any]:
-    """Where the time of the seal comes from; the page is drawn before any authority has answered."""
+    """Return where the time of the seal comes from. The page is drawn before any time-stamp authority has answered."""
     if order.level == "B-T":
         return {"source": "tsa", "authority": " / ".join(order.authorities)}
     return {"source": "clock", "missed": order.asked != order.level}
@@ -107,7 +112,7 @@ def sign(
     head: AuditHead | None = None,
     attached: bytes | None = None,
 ) -> bytes:
-    """The file with a seal without time stamp."""
+    """Return the file with a seal without time stamp."""
     return fill(prepare(pdf, key, now, reason, head, attached), key)
 
 
@@ -121,11 +126,11 @@ def prepare(
     room: int = 0,
     asked: Level = "B-B",
 ) -> Unsealed:
-    """Append the audit trail, its head, the level `asked` for, and an invisible certification over the whole file.
+    """Append the audit trail, its head, both levels, and an invisible certification signature over the whole file.
 
-    It forbids every change (DocMDP P=1), and has `room` bytes for a time stamp.
+    The signature forbids every change (DocMDP P=1) and reserves `room` bytes for a time stamp.
     """
-    # Closed, for pyHanko's objects keep each other, and would keep the whole file.
+    # The streams are closed here because pyHanko's objects refer to each other and would keep the whole file.
     with io.BytesIO(pdf) as file, Tail(len(pdf)) as tail:
         writer = Writer(file)
         if head is not None:
@@ -141,7 +146,10 @@ def prepare(
 def _reserve(
     writer: Writer, tail: Tail, key: cms.Key, now: Instant, reason: str, digits: int
 ) -> tuple[int, int]:
-    """Write all but the signature; where in the tail it goes. What the library takes for the digest is the tail's."""
+    """Write everything but the signature. Return the first and last position of its place in the tail.
+
+    pyHanko takes only the tail for its digest; that digest is not used.
+    """
     embedding = PdfCMSEmbedder(SigFieldSpec(FIELD, on_page=-1)).write_cms(FIELD, writer)
     next(embedding)
     embedding.send(
@@ -164,7 +172,7 @@ def _reserve(
 
 
 def fill(file: Unsealed, key: cms.Key, token: bytes | None = None) -> bytes:
-    """The file with its signature in its place, and the time stamp beside it."""
+    """Return the file with the CMS in its place, including the time stamp if there is one."""
     contents = key.cms(file.signer_info, token).hex().encode()
     if len(contents) > file.last - file.first:
         raise SealFailed("The time stamp and the certificates of the seal are too large for their place.")

@@ -1,4 +1,4 @@
-"""The last look before a sealed file leaves the worker: it verifies, no page is lost, and every value can be seen."""
+"""Check a sealed file before it leaves the worker: it verifies, no page is missing, and every value is visible."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from esign.pdf.report import AuditHead
 from esign.pdf.seal_order import Drawn, Level, SealFailed
 from esign.pdf.verify.validate import verify
 
-SCALE = 0.7  # 50 dpi: enough to tell ink from none
+SCALE = 0.7  # 50 dpi: enough to distinguish ink from none
 LEAST = 16  # pixels of a box's shorter side, so that tiny ink counts
 MOST = 1000  # pixels of the root of the area that is painted at once, for pages as large as a wall
 Cut = tuple[float, float, float, float]
@@ -28,7 +28,9 @@ def check(
     level: Level = "B-B",
     asked: Level = "B-B",
 ) -> None:
-    """Raise `SealFailed` unless the file has these pages, one valid signature of this level over it, and this head."""
+    """Raise `SealFailed` unless the file has these pages, one valid signature of this level over all of it, and
+    this head.
+    """
     verdict = verify(sealed, [root], now)
     reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
     if verdict["result"] != "valid" or [s["coverage"] for s in verdict["signatures"]] != ["entire_file"]:
@@ -47,7 +49,7 @@ def check(
 
 
 def visible(field: Drawn) -> bool:
-    """Whether the field leaves ink on its page."""
+    """Return whether the field leaves ink on its page."""
     if field.kind in ("drawn", "uploaded") or field.type == "radio":
         return True
     if field.type == "checkbox":
@@ -57,7 +59,10 @@ def visible(field: Drawn) -> bool:
 
 
 def check_ink(prepared: bytes, sealed: bytes, fields: Iterable[Drawn]) -> None:
-    """Raise `SealFailed` when a field's box looks as it did before it was filled: pdfium draws the same alike."""
+    """Raise `SealFailed` if the box of a filled field looks as it did before.
+
+    This relies on PDFium drawing the same content in the same way.
+    """
     stamped = sorted((field for field in fields if visible(field)), key=lambda field: field.page)
     before, after = pypdfium2.PdfDocument(prepared), pypdfium2.PdfDocument(sealed)
     try:
@@ -79,7 +84,10 @@ def _is_stamped(was: pypdfium2.PdfPage, now: pypdfium2.PdfPage, field: Drawn) ->
 
 
 def _parts(field: Drawn, width: float, height: float) -> Iterator[tuple[float, Cut]]:
-    """The field's box and one pixel around, in as many parts as make each small; how large each is drawn."""
+    """Yield the parts of the field's box with one pixel around them, each with the scale at which it is drawn.
+
+    A large box is divided into so many parts that the picture of each stays small.
+    """
     left, top = field.x / 100 * width, field.y / 100 * height
     across, down = field.width / 100 * width, field.height / 100 * height
     scale = max(SCALE, LEAST / min(across, down))
@@ -91,6 +99,9 @@ def _parts(field: Drawn, width: float, height: float) -> Iterator[tuple[float, C
 
 
 def _pixels(page: pypdfium2.PdfPage, scale: float, cut: Cut) -> bytes:
-    """What is left of a page when so much is cut off its left, bottom, right and top; pdfium paints only this."""
+    """Return the pixels of a page after cutting off `cut` at its left, bottom, right and top.
+
+    PDFium paints only these.
+    """
     picture = page.render(scale=scale, may_draw_forms=False, crop=tuple(max(0.0, side) for side in cut))
     return bytes(picture.buffer)

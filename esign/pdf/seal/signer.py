@@ -1,7 +1,7 @@
-"""Whoever holds the private key of the seal: the one place where a key is used, and where others will hold it.
+"""Sign with the private key of the seal. This is the only place where the key is used.
 
-A token (PKCS#11) or a remote service signs as `Signer` says and gives its key to nobody; `of` will choose between them
-by what the credential says of its key. So far the credential carries the key itself, and this process signs.
+A token (PKCS#11) or a remote service can implement `Signer` without giving its key away; `of` will choose
+between them by the credential. So far the credential contains the key itself, and this process signs.
 """
 
 from collections.abc import Callable
@@ -25,9 +25,10 @@ ECDSA: dict[str, tuple[HashAlgorithm, str]] = {  # with each digest, and the ide
 
 
 class Signer(Protocol):
-    """`digest` is the name of the hash that it signs with, `algorithm` the AlgorithmIdentifier of its signatures (DER).
+    """Signs with a private key.
 
-    `public_der` is the SubjectPublicKeyInfo of its key.
+    `digest` is the name of its hash function, `algorithm` the AlgorithmIdentifier of its signatures (DER), and
+    `public_der` the SubjectPublicKeyInfo of its key.
     """
 
     @property
@@ -38,7 +39,7 @@ class Signer(Protocol):
     def public_der(self) -> bytes: ...
 
     def sign(self, message: bytes) -> bytes:
-        """The signature over a message, which the signer hashes; raises `SealFailed`."""
+        """Return the signature over a message, which the signer hashes itself. Raises `SealFailed`."""
         ...
 
 
@@ -53,7 +54,7 @@ class InProcess:
 
 
 def of(credential: Credential) -> Signer:
-    """Raises `SealFailed` for a key that cannot sign PDF files."""
+    """Return the signer for a credential. Raises `SealFailed` for a key that cannot sign PDF files."""
     try:
         key = load_der_private_key(credential.key_der, None)
     except (ValueError, TypeError) as error:

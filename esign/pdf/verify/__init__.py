@@ -1,1 +1,1 @@
-"""The judgement of signed files."""
+"""Verification of the signatures of PDF files."""

@@ -1,7 +1,8 @@
-"""What stands behind a signature that does not cover the whole file, and whether readers still show what was signed.
+"""Judge what was added behind a signature that does not cover the whole file, and whether readers still show
+what was signed.
 
-Three looks, each enough to refuse: the strict grammar of proof (`proof_tail`), the objects of the pages by qpdf
-(`second`), and the pages as pdfium draws and reads them (`page_compare`).
+There are three checks, each of which can refuse: the strict grammar of proof (`proof_tail`), the objects of the
+pages as qpdf reads them (`qpdf_crosscheck`), and the pages as PDFium draws and reads them (`page_compare`).
 """
 
 import resource
@@ -22,10 +23,12 @@ LONGEST = 10.0  # seconds of processor time for drawing, where nothing else limi
 
 @dataclass(frozen=True, slots=True)
 class Additions:
-    """`alike`: readers show the same pages with and without what was added; None: that was not found out.
+    """The judgement on what was added behind a signature.
 
-    `assumed`: pyHanko takes for proof what the strict grammar does not, and the signature allows more than proof. So
-    it is with writers of proof that nobody has tried here. The seals of esign allow nothing but proof (DocMDP 1).
+    `alike` is true if readers show the same pages with and without the additions, and None if that was not
+    found out. `assumed` is true if pyHanko counts the additions as proof, the strict grammar does not, and the
+    signature allows more than proof: this is how proof by untested writers appears. The seals of esign allow
+    nothing but proof (DocMDP 1).
     """
 
     tail: ProofTail
@@ -40,7 +43,10 @@ class Additions:
 def judge_additions(
     embedded: EmbeddedPdfSignature, status: PdfSignatureStatus, fits: bool
 ) -> Additions | None:
-    """Judge what stands behind a signature; None where nothing does, or where it does not cover a whole revision."""
+    """Judge what was added behind a signature.
+
+    Return None if nothing was added or if the signature does not cover a whole revision.
+    """
     if not fits or embedded.coverage is not SignatureCoverageLevel.ENTIRE_REVISION:
         return None
     embedded.reader.stream.seek(0)
@@ -51,7 +57,7 @@ def judge_additions(
     if tail.fault is None:
         alike = _look_alike(file[:signed], file) if qpdf_crosscheck.agrees(file, signed) else False
         return Additions(tail, alike, False)
-    # What is no proof by the grammar is never valid, whatever it looks like.
+    # What the grammar does not accept as proof is never valid, so the slow comparison of pages is skipped.
     assumed = (
         status.modification_level is ModificationLevel.LTA_UPDATES
         and embedded.docmdp_level is not MDPPerm.NO_CHANGES
@@ -68,7 +74,7 @@ def _look_alike(signed: bytes, whole: bytes) -> bool | None:
 
 
 def seconds_left() -> float:
-    """Return how many seconds of processor time drawing may take: a worker ends when its own are used up."""
+    """Return how many seconds of processor time drawing may take. A worker is ended when its own limit is used up."""
     limit, _ = resource.getrlimit(resource.RLIMIT_CPU)
     if limit == resource.RLIM_INFINITY:
         return LONGEST

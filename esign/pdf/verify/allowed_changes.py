@@ -1,12 +1,12 @@
 """Rules for what a later revision may change without changing the signed document, stricter than pyHanko's own.
 
-pyHanko lets a later revision change how the fields of a form are shown (`/DR`, `/DA`, `/Q`, `/NeedAppearances`): a
-viewer then draws or computes a value that nobody signed. Here `/Fields` and `/SigFlags` may change and nothing else of
-the form. A form of signature fields alone has no such values: there the change is as much of a doubt as form filling,
-for PDFBox 2 adds `/DR` and `/DA` to each form that it signs.
+pyHanko lets a later revision change how the fields of a form are shown (`/DR`, `/DA`, `/Q`,
+`/NeedAppearances`). A viewer then draws or computes a value that nobody signed. Here only `/Fields` and
+`/SigFlags` of the form may change. A form of signature fields alone has no such values, so there such a change
+counts as form filling: PDFBox 2 adds `/DR` and `/DA` to each form that it signs.
 
-In turn, pyHanko counts a document time stamp as form filling if its invisible field has an appearance, as EU DSS and
-PDFBox add it (ISO 32000-2, 12.8.5, recommends none). Here it is proof if the appearance paints nothing.
+In turn, pyHanko counts a document time stamp as form filling if its invisible field has an appearance. EU DSS
+and PDFBox add one (ISO 32000-2, 12.8.5, recommends none). Here it is proof if the appearance paints nothing.
 """
 
 from collections.abc import Iterable, Iterator
@@ -44,7 +44,7 @@ Update = tuple[ModificationLevel, FormUpdate]
 
 
 class FormRule(FormUpdatingRule):
-    """Allow changes of the list of fields and of `/SigFlags`, and refuse those of the form's other entries."""
+    """Allows changes of the list of fields and of `/SigFlags`, and refuses changes of the form's other entries."""
 
     def __init__(self, rules: list[FieldMDPRule]) -> None:
         super().__init__(rules, ignored_acroform_keys=CHANGEABLE)
@@ -63,7 +63,7 @@ class FormRule(FormUpdatingRule):
 
 
 class StampRule(FieldMDPRule):
-    """Apply another rule, and count the empty appearance of an invisible document time stamp as proof."""
+    """Applies another rule, and counts the empty appearance of an invisible document time stamp as proof."""
 
     def __init__(self, rule: FieldMDPRule) -> None:
         self.rule = rule
@@ -78,7 +78,7 @@ class StampRule(FieldMDPRule):
 
 
 class Policy(StandardDiffPolicy):
-    """Compare two revisions; a change that the library fails to judge is one that is not allowed."""
+    """Compares two revisions; a change that pyHanko fails to judge is not allowed."""
 
     def apply(
         self,
@@ -173,7 +173,7 @@ def _paints_nothing(appearance: object) -> bool:
 
 
 def _entry(resolver: HistoricalResolver, holder: object, key: str) -> object:
-    """Return an entry of a dictionary as it was in that revision, None where there is none."""
+    """Return an entry of a dictionary as it was in that revision, or None if there is none."""
     if not isinstance(holder, DICTIONARY) or key not in holder:
         return None
     return _resolved(resolver, holder.raw_get(key))

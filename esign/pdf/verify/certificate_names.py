@@ -1,4 +1,4 @@
-"""Names and times of certificates as a verification tells them."""
+"""Format the names and times of certificates for a report."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ def moment_of(moment: datetime) -> str:
 
 
 def name(name: x509.Name) -> str:
-    """The common name or what comes closest; certificates of others may hold anything."""
+    """Return the common name, or the organisation, or the whole name; certificates may hold anything."""
     native = name.native
     for part in ("common_name", "organization_name"):
         value = native.get(part)

@@ -1,8 +1,9 @@
-"""Says whether a signature (CMS, RFC 5652) carries anything beside what its signer signed and what proves it.
+"""Find out whether a signature (CMS, RFC 5652) carries anything besides what its signer signed and what proves it.
 
-The bytes of a signature are the one part of a file that no hash covers. Unsigned attributes, further certificates and
-parameters that nobody reads have room there for whatever somebody puts in later, and the signature still holds.
-ETSI EN 319 142-1, 6.3, knows one unsigned attribute, the time stamp. Lengths may be in BER, as some programs have them.
+The bytes of a signature are the one part of a file that no hash covers. Unsigned attributes, further
+certificates and unread parameters leave room to insert other content later, and the signature still holds. ETSI
+EN 319 142-1, 6.3, knows one unsigned attribute, the time stamp. Lengths may be in BER, as some programs write
+them.
 """
 
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ LONGEST_PARAMETERS = 80  # bytes of those of RSASSA-PSS: two hashes, a length, a
 
 
 class Member(NamedTuple):
-    """One element: its tag byte, what is in it, and all of its bytes."""
+    """One ASN.1 element: its tag byte, its content, and all of its bytes."""
 
     tag: int
     content: bytes
@@ -31,20 +32,20 @@ class Member(NamedTuple):
 
 
 class Odd(ValueError):
-    """There is more than a signature needs, or something else."""
+    """Raised if the signature contains more than it needs, or something else."""
 
 
 def is_bare(signature: bytes) -> bool:
-    """Return whether a signature holds what its signer signed, and beside it only certificates that belong to its own,
-    lists by these of what they revoked, and at most one time stamp, which holds no more either.
+    """Return whether a signature contains nothing but what was signed and what proves it.
 
-    What follows the signature is not looked at.
+    Allowed besides the signature itself are certificates related to the signer's, revocation lists issued by
+    these, and at most one time stamp, for which the same holds. Bytes behind the signature are not examined.
     """
     return _holds(signature, stamp_allowed=True)
 
 
 def is_bare_token(token: bytes) -> bool:
-    """Return the same of a time stamp, on which none other may stand."""
+    """Return the same for a time stamp, which may not carry a time stamp itself."""
     return _holds(token, stamp_allowed=False)
 
 
@@ -78,7 +79,7 @@ def _check(signature: bytes, stamp_allowed: bool) -> None:
 
 
 def _check_signer(signer: Member, stamp_allowed: bool) -> bytes | None:
-    """Raise `Odd` for what a SignerInfo does not need; return the time stamp on it."""
+    """Return the time stamp on a SignerInfo, if any. Raises `Odd` for anything that a SignerInfo does not need."""
     version, identifier, digest, *more = _members(signer.content)
     _need(version.tag == INTEGER and version.content in VERSIONS)
     _check_algorithm(digest)
@@ -99,7 +100,7 @@ def _check_signer(signer: Member, stamp_allowed: bool) -> bytes | None:
 
 
 def _check_algorithm(algorithm: Member) -> None:
-    """Raise `Odd` for parameters, but for those of RSASSA-PSS."""
+    """Raise `Odd` if an algorithm has parameters, except those of RSASSA-PSS."""
     _need(algorithm.tag == SEQUENCE)
     kind, *parameters = _members(algorithm.content)
     _need(kind.tag == OID and len(kind.content) < 16)
@@ -110,7 +111,7 @@ def _check_algorithm(algorithm: Member) -> None:
 
 
 def _check_proofs(proofs: Sequence[Member], issuers: Sequence[x509.Certificate]) -> None:
-    """Raise `Odd` for what is no revocation list by one of the issuers."""
+    """Raise `Odd` unless each proof is a revocation list signed by one of the issuers."""
     for proof in proofs:
         listed = x509.load_der_x509_crl(proof.whole)
         _need(any(_made(listed, issuer) for issuer in issuers))
@@ -124,10 +125,10 @@ def _made(listed: x509.CertificateRevocationList, issuer: x509.Certificate) -> b
 
 
 def _related(certificates: Sequence[bytes], signer: Member) -> list[x509.Certificate]:
-    """Return the certificates; raise `Odd` for one that does not belong to that of the signer."""
+    """Return the certificates. Raises `Odd` if one is not linked to the signer's by who issued whom."""
     held = [x509.load_der_x509_certificate(one) for one in certificates]
     related = list(dict.fromkeys(one for one in held if _is_of(one, signer)))
-    for known in related:  # grows while it is gone through
+    for known in related:  # the loop extends the list that it iterates over
         left = [one for one in held if one not in related]
         related += dict.fromkeys(one for one in left if _issued(known, one) or _issued(one, known))
     _need(len(related) == len(held))
@@ -135,7 +136,7 @@ def _related(certificates: Sequence[bytes], signer: Member) -> list[x509.Certifi
 
 
 def _is_of(certificate: x509.Certificate, signer: Member) -> bool:
-    """Return whether a SignerInfo names the certificate, by its number or by the identifier of its key."""
+    """Return whether a SignerInfo names the certificate, by its serial number or its key identifier."""
     identifier = _members(signer.content)[1]
     if identifier.tag == SEQUENCE:
         number = _members(identifier.content, SEQUENCE, INTEGER)[1]
@@ -153,7 +154,7 @@ def _issued(certificate: x509.Certificate, by: x509.Certificate) -> bool:
 
 
 def _members(content: bytes, *tags: int, most: int = 20) -> list[Member]:
-    """Return the elements that the bytes are; raise `Odd` unless they have these tags, where some are given."""
+    """Return the elements of which the bytes consist. Raises `Odd` unless they have these tags, if any are given."""
     found: list[Member] = []
     view = content
     while view:

@@ -1,4 +1,4 @@
-"""What speaks for certificates besides their dates: who is trusted, and proofs of revocation in the file or fetched."""
+"""Collect the evidence about certificates: the trusted roots, and revocation proofs from the file or fetched."""
 
 import struct
 import zlib
@@ -16,7 +16,7 @@ from pyhanko.pdf_utils.reader import HistoricalResolver, PdfFileReader
 from pyhanko_certvalidator import ValidationContext
 from pyhanko_certvalidator.errors import ValidationError
 
-# What a damaged or hostile signature makes the parsers raise: a verdict on that signature, no failure of ours.
+# Exceptions that parsers raise on a damaged or hostile signature. They lead to a verdict on it, not to an error.
 BROKEN = (
     PdfError,
     ValueError,
@@ -36,14 +36,14 @@ BROKEN = (
     UnsupportedAlgorithm,
     InvalidSignature,
 )
-# Of these, what says nothing about the signature: a library gave up on what it does not know.
+# Exceptions of these that say nothing about the signature: a library met something that it does not support.
 GAVE_UP = (AssertionError, NotImplementedError, RecursionError, UnsupportedAlgorithm)
 Proof: TypeAlias = crl.CertificateList | ocsp.OCSPResponse
-MOST = 200  # certificates, and proofs, of one file; no honest one has so many
+MOST = 200  # certificates, and proofs, that are read of one file; no honest file has so many
 
 
 class Stored(NamedTuple):
-    """What a document's store of validation data (DSS) holds that can be read; anything else proves nothing."""
+    """The readable entries of a document's store of validation data (DSS); anything else proves nothing."""
 
     certificates: tuple[x509.Certificate, ...]
     proofs: tuple[Proof, ...]
@@ -51,7 +51,10 @@ class Stored(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """`asked`: whoever verifies had the sources asked, so that no answer is a doubt."""
+    """Trusted roots, further certificates and revocation proofs.
+
+    `asked` is true if the caller has asked the revocation sources, so that a missing answer is a doubt.
+    """
 
     roots: tuple[x509.Certificate, ...]
     certificates: tuple[x509.Certificate, ...] = ()
@@ -59,7 +62,10 @@ class Evidence:
     asked: bool = False
 
     def at(self, moment: datetime) -> ValidationContext:
-        """For certificates as they were then; whether they were revoked is judged apart, by `revocation`."""
+        """Return the context for validating certificates as of `moment`.
+
+        Revocation is judged separately by `revocation`.
+        """
         return ValidationContext(
             trust_roots=list(self.roots),
             other_certs=list(self.certificates),
@@ -75,7 +81,7 @@ def gather(
     roots: Sequence[bytes],
     fetched: Sequence[bytes] | None,
 ) -> Evidence:
-    """All that lies in the file, and what was fetched; what is damaged proves nothing and is left out."""
+    """Collect the evidence in the file and what was fetched. Damaged entries prove nothing and are left out."""
     kept = stored(reader)
     inside = [proof for data in signed for proof in _of_signature(data)]
     return Evidence(
@@ -87,7 +93,7 @@ def gather(
 
 
 def stored(handler: PdfFileReader | HistoricalResolver) -> Stored:
-    """Read the store of a file, or of one of its revisions."""
+    """Read the DSS of a file, or of one of its revisions."""
     proofs = [
         *_streams(handler, "/OCSPs", ocsp.OCSPResponse),
         *_streams(handler, "/CRLs", crl.CertificateList),
@@ -96,7 +102,7 @@ def stored(handler: PdfFileReader | HistoricalResolver) -> Stored:
 
 
 def _read(proofs: Iterable[bytes]) -> Iterator[Proof]:
-    """Of what was fetched whatever is a proof: anything may stand where a certificate points."""
+    """Yield the OCSP responses and revocation lists among the fetched bytes, which may be anything."""
     for proof in proofs:
         with suppress(*BROKEN):
             answer: ocsp.OCSPResponse = ocsp.OCSPResponse.load(proof)
@@ -110,13 +116,13 @@ def _read(proofs: Iterable[bytes]) -> Iterator[Proof]:
 
 
 def _streams(handler: PdfFileReader | HistoricalResolver, name: str, kind: Any) -> Iterator[Any]:
-    """Yield the readable entries of one list of the store."""
+    """Yield the readable entries of one list of the DSS."""
 
     def at(holder: Any, key: str) -> Any:
         return resolved(holder.raw_get(key))
 
     def resolved(item: Any) -> Any:
-        # Its own get_object() would give the newest, not that of the revision.
+        # The object's own get_object() would return the newest version, not that of the revision.
         return handler.get_object(item.reference) if isinstance(item, generic.IndirectObject) else item
 
     try:
@@ -138,7 +144,7 @@ def _streams(handler: PdfFileReader | HistoricalResolver, name: str, kind: Any) 
 
 
 def _of_signature(data: cms.SignedData) -> Iterator[Proof]:
-    """What a signature carries itself, as CMS has it and as Adobe has it."""
+    """Yield the revocation proofs inside a signature, both as CMS places them and as Adobe does."""
     try:
         for choice in data["crls"]:
             if isinstance(choice.chosen, crl.CertificateList):

@@ -1,4 +1,4 @@
-"""Judges each signature of a file: what was found out about it, and what follows from that."""
+"""Judge each signature of a file: gather the findings about it and draw the conclusions."""
 
 import asyncio
 import hashlib
@@ -58,9 +58,10 @@ USAGE = KeyUsageConstraints(key_usage={"digital_signature", "non_repudiation"})
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One signature, the SHA-256 of the trusted certificate behind it, and the head that it vouches for.
+    """The judgement on one signature, with the SHA-256 of the trusted root behind it and the audit head it
+    vouches for.
 
-    `paths`: the chains of certificates to a trusted one, its own and that of its time stamp.
+    `paths` are the certificate chains to a trusted root, of the signature and of its time stamp.
     """
 
     result: Result
@@ -82,7 +83,7 @@ def _timestamp(stamp: TimestampSignatureStatus | None, trusted: bool) -> Timesta
 
 
 def _signed_at(embedded: EmbeddedPdfSignature) -> str | None:
-    """The time the signature claims; nothing proves it."""
+    """Return the time that the signature claims, which nothing proves, or None."""
     try:
         claimed = embedded.self_reported_timestamp
         return moment_of(claimed) if claimed is not None else None
@@ -93,7 +94,7 @@ def _signed_at(embedded: EmbeddedPdfSignature) -> str | None:
 def _stamp(
     embedded: EmbeddedPdfSignature, proofs: Evidence, at: datetime
 ) -> tuple[TimestampSignatureStatus | None, bool]:
-    """The time stamp on the signature, and whether it proves its time."""
+    """Return the time stamp on the signature, and whether it proves its time."""
     timing = collect_timing_info(embedded.signer_info, proofs.at(at), embedded.compute_digest)
     stamp: TimestampSignatureStatus | None = asyncio.run(timing).get("timestamp_validity")
     if stamp is None or not stamp.trusted:
@@ -104,7 +105,10 @@ def _stamp(
 def _found(
     embedded: EmbeddedPdfSignature, proofs: Evidence, stamped: Sequence[Stamp], now: datetime
 ) -> tuple[Finding, bool]:
-    """All about one signature, and whether its own time stamp is trusted."""
+    """Return the findings about one signature, and whether its own time stamp is trusted.
+
+    Certificates are judged as of the earliest time that a trusted time stamp proves, or as of now.
+    """
     archived = time_stamps.proof_of(stamped, embedded.signed_revision)
     stamp, trusted = _stamp(embedded, proofs, archived or now)
     times = [time for time in (archived, stamp.timestamp if stamp and trusted else None) if time is not None]
@@ -136,7 +140,7 @@ def _judged(
     now: datetime,
     ours: frozenset[bytes],
 ) -> Judged:
-    """The verdict on one signature."""
+    """Return the judgement on one signature."""
     finding, stamp_trusted = _found(embedded, proofs, stamped, now)
     status, anchor, certificate = finding.status, finding.anchor, finding.certificate
     signer = name(certificate.subject)
@@ -177,7 +181,7 @@ def _judged(
 
 
 def _vouched(embedded: EmbeddedPdfSignature, found: AuditHead | None) -> AuditHead | Literal[False] | None:
-    """The head of an audit trail under the signature; False where the trail beside it is not the one it ends."""
+    """Return the audit head under the signature, or False if the attached trail does not lead to that head."""
     held = audit_attachment.read(embedded) if found else None
     if found is None or held is None:
         return found
@@ -215,7 +219,7 @@ def _nothing_of(field_name: str, reason: str) -> Signature:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is asked of a file; `verify` says what each part means."""
+    """The input of a verification; `validate.verify` describes each part."""
 
     roots: Sequence[bytes]
     own: Sequence[bytes]
@@ -225,7 +229,10 @@ class Case:
 
 @contextmanager
 def _opened(file: bytes) -> Iterator[PdfFileReader]:
-    """Closed in the end, for pyHanko's objects keep each other, and would keep the whole file."""
+    """Open a file for reading, and close its stream in the end.
+
+    pyHanko's objects refer to each other in circles and would keep the whole file in memory.
+    """
     with io.BytesIO(file) as stream:
         reader = PdfFileReader(stream, strict=False)
         if reader.encrypted:
@@ -234,7 +241,7 @@ def _opened(file: bytes) -> Iterator[PdfFileReader]:
 
 
 def _embedded(reader: PdfFileReader) -> Iterator[tuple[str, EmbeddedPdfSignature | Judged]]:
-    """Yield each signature once, with the first field that names it, or what is said instead of judging it.
+    """Yield each signature once, with the first field that names it, or the judgement if it cannot be examined.
 
     Any number of fields can name one signature, and each judgement can take a pass over the whole file.
     """
@@ -251,7 +258,7 @@ def _embedded(reader: PdfFileReader) -> Iterator[tuple[str, EmbeddedPdfSignature
 
 
 def _value(field: generic.IndirectObject) -> object:
-    """Return what tells the value of a field from that of another: its number, or that of the field that holds it."""
+    """Return what identifies the value of a field: its object number, or that of the field that contains it."""
     value = field.get_object().raw_get("/V")  # type: ignore[no-untyped-call]  # pyHanko leaves it without types
     return value.reference if isinstance(value, generic.IndirectObject) else field.reference
 
@@ -268,7 +275,7 @@ def _read(reader: PdfFileReader, name: str, field: generic.DictionaryObject) -> 
 
 
 def judgements(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
-    """One for each signature, and apart from them the time stamps of the document, which nobody signed with."""
+    """Return the judgement on each signature and, separately, the time stamps over the document."""
     with _opened(file) as reader:
         return _judgements(reader, case)
 

@@ -1,4 +1,4 @@
-"""The PAdES level that a signature has the parts of (ETSI EN 319 142-1), whoever made them."""
+"""Determine the PAdES level of a signature by the parts that it has (ETSI EN 319 142-1), regardless of their maker."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from esign.pdf.verify.time_stamps import Stamp
 
 
 def level(finding: Finding, proofs: Evidence) -> str | None:
-    """None for the older kinds of signature; a damaged time stamp lifts none."""
+    """Return the level, or None for older kinds of signature. A damaged time stamp does not count."""
     embedded = finding.embedded
     if embedded.sig_object.get("/SubFilter") != "/ETSI.CAdES.detached":
         return None
@@ -24,7 +24,7 @@ def level(finding: Finding, proofs: Evidence) -> str | None:
 
 
 def _archives(finding: Finding, stamp: Stamp) -> bool:
-    """Whether the stamp covers the validation data too."""
+    """Return whether the time stamp covers the validation data too."""
     try:
         then = finding.embedded.reader.get_historical_resolver(stamp.revision)
         return _serves(evidence.stored(then), finding)
@@ -33,7 +33,7 @@ def _archives(finding: Finding, stamp: Stamp) -> bool:
 
 
 def _serves(store: Stored, finding: Finding) -> bool:
-    """Return whether the store holds a certificate of this signature, or a proof about one."""
+    """Return whether the DSS holds a certificate of this signature, or a proof about one."""
     known = {certificate.sha256: certificate for certificate in _certificates(finding)}
     return any(one.sha256 in known for one in store.certificates) or any(
         _is_about(proof, certificate) for proof in store.proofs for certificate in known.values()
@@ -41,7 +41,7 @@ def _serves(store: Stored, finding: Finding) -> bool:
 
 
 def _certificates(finding: Finding) -> Iterator[x509.Certificate]:
-    """Yield those of the signer and of the time stamps, up to their roots as far as they are trusted."""
+    """Yield the certificates of the signer and the time stamps, with their issuers if the chain is trusted."""
     yield finding.certificate
     if finding.stamp is not None:
         yield finding.stamp.signing_cert
@@ -52,12 +52,12 @@ def _certificates(finding: Finding) -> Iterator[x509.Certificate]:
 
 
 def _provable(finding: Finding, proofs: Evidence) -> bool:
-    """Whether the file says if the certificate was revoked, as far as anybody can say."""
+    """Return whether the file contains a revocation proof about the signer's certificate, if its issuer offers any."""
     certificate, path = finding.certificate, finding.status.validation_path
     if not revocation.declared(certificate):
         return True
     about = [proof for proof in proofs.proofs if _is_about(proof, certificate)]
-    # Who issued the proof can be told only where the certificate leads to a trusted one.
+    # The issuer of a proof can be checked only if the certificate leads to a trusted root.
     return any(path is None or revocation.is_genuine(one, certificate, path, proofs) for one in about)
 
 

@@ -1,7 +1,7 @@
-"""Compares how the pages of two files look and read, by pdfium: a reader that shares no code with those that judge.
+"""Compare how the pages of two files look and read in PDFium, which shares no code with the other checks.
 
-The second line of defence behind `proof_tail`: whatever a revision turns out to hold, a person sees the pages that were
-signed. qpdf compares the objects that pages are made of (`second`), pdfium what it draws of them.
+This is the second line of defence behind `proof_tail`: whatever a revision contains, a person sees the pages
+that were signed. qpdf compares the objects of the pages (`qpdf_crosscheck`), PDFium what it draws of them.
 """
 
 import ctypes
@@ -17,10 +17,10 @@ FORM_TYPES = (pdfium.FORMTYPE_NONE, pdfium.FORMTYPE_ACRO_FORM)
 
 
 def look_alike(signed: bytes, whole: bytes, until: float) -> bool | None:
-    """Return whether all pages look and read the same; None where that takes longer than `until`.
+    """Return whether all pages look and read the same, or None if comparing them takes longer than `until`.
 
-    `until` is in seconds of processor time of this process. Raises `PdfiumError` for a file that
-    pdfium cannot open.
+    `until` is in seconds of processor time of this process. Raises `PdfiumError` for a file that PDFium cannot
+    open.
     """
     was, now = _open(signed), _open(whole)
     try:
@@ -57,7 +57,7 @@ def _page_alike(was: pypdfium2.PdfDocument, now: pypdfium2.PdfDocument, index: i
 
 
 def _text(page: pypdfium2.PdfPage) -> bytes:
-    """Return the text of a page as pdfium copies it out, in UTF-16."""
+    """Return the text of a page as PDFium copies it, in UTF-16."""
     text = page.get_textpage()
     try:
         count = pdfium.FPDFText_CountChars(text)

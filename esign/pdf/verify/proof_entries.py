@@ -1,4 +1,4 @@
-"""The entries of a store of validation data: each is one certificate, revocation list or OCSP response."""
+"""Check the entries of a DSS: each is one certificate, revocation list or OCSP response."""
 
 from typing import Literal
 
@@ -23,7 +23,7 @@ def check_entry(stream: Stream, kind: EntryKind) -> None:
 
 
 def decode(stream: Stream) -> bytes:
-    """Return the data of a stream; raises `NotStrict`."""
+    """Return the decoded data of a stream. Raises `NotStrict`."""
     return inflate(stream)
 
 
@@ -40,13 +40,13 @@ def check_data(data: bytes, kind: EntryKind) -> None:
                 if answer.response_status is not ocsp.OCSPResponseStatus.SUCCESSFUL:
                     raise NotStrict("an OCSP response that answers nothing")
     except UnsupportedAlgorithm:
-        return  # it was parsed, and names what this library does not know
+        return  # it was parsed, but names an algorithm that this library does not know
     except BROKEN as error:
         raise NotStrict(f"validation data that are no {kind}") from error
 
 
 def check_padded(token: bytes) -> None:
-    """Raise `NotStrict` unless zeros alone follow the token in its place."""
+    """Raise `NotStrict` unless only zeros follow the token in its place."""
     try:
         _, _, _, header, content, trailer = parser.parse(token, strict=False)
     except BROKEN as error:

@@ -1,9 +1,9 @@
-"""Decides whether all that stands behind a signed file is proof: validation data and time stamps over the document.
+"""Decide whether everything behind a signed file is proof: validation data and time stamps over the document.
 
-ETSI EN 319 142-1, 5.4 and 5.5, say what proof is: a document security store (DSS) of certificates, revocation lists and
-OCSP responses, and document time stamps. `revisions` reads the bytes, this module gives every object in them a part:
-the catalog that names the store, the store, the field of a time stamp and what leads to it. An object without a part,
-or one that says more than its part needs, makes the whole no proof.
+ETSI EN 319 142-1, 5.4 and 5.5, define proof: a document security store (DSS) of certificates, revocation lists
+and OCSP responses, and document time stamps. `revisions` reads the bytes. This module assigns a part to every
+object in them: the catalog that names the DSS, the DSS, the field of a time stamp and what leads to it. If one
+object has no part, or contains more than its part needs, the additions are not proof.
 """
 
 import io
@@ -23,7 +23,7 @@ from esign.pdf.verify.proof_writers import BLANK_LOOK, EXTENSIONS, FIELD_NAME, i
 from esign.pdf.verify.revisions import Before, Kind, Revision, last_start, read_revisions
 from esign.pdf.verify.strict_syntax import Entries, Name, NotStrict, Ref, Stream, Text, Value, parse
 
-CLOSE = 1e-5  # a writer may spell the numbers of a page anew
+CLOSE = 1e-5  # a writer may format the numbers of a page in another way
 DATE = re.compile(
     rb"D:(?:19|20)[0-9]{2}(?:(?:0[1-9]|1[0-2])(?:(?:0[1-9]|[12][0-9]|3[01])(?:(?:[01][0-9]|2[0-3])"
     rb"(?:[0-5][0-9]){0,2})?)?)?(?:Z(?:00'?00'?)?|[+-][0-2][0-9]'?(?:[0-5][0-9]'?)?)?"
@@ -54,9 +54,9 @@ def N(name: str) -> Name:
 
 @dataclass(frozen=True, slots=True)
 class ProofTail:
-    """What was added behind a signed file; `fault`: why it is not proof alone, None where it is.
+    """What was added behind a signed file; `fault` is why it is not proof alone, or None if it is.
 
-    `stamps` are the names of the fields of the time stamps that were added.
+    `stamps` are the names of the fields of the added time stamps.
     """
 
     additions: tuple[Addition, ...] = ()
@@ -65,7 +65,7 @@ class ProofTail:
 
 
 def judge_tail(file: bytes, signed: int) -> ProofTail:
-    """Judge what stands behind the first `signed` bytes of a file, which somebody signed."""
+    """Judge what stands behind the first `signed` bytes of a file."""
     try:
         with pikepdf.open(io.BytesIO(file[:signed]), attempt_recovery=False) as pdf:
             return _Judge(file, signed, pdf).judge()
@@ -86,7 +86,7 @@ def _need(holds: bool, what: str) -> None:
 
 @dataclass(slots=True)
 class _Turn:
-    """One revision while it is judged: `parts` are the numbers of its objects that have one."""
+    """One revision while it is judged; `parts` are the numbers of its objects that have been assigned a part."""
 
     revision: Revision
     parts: set[int] = field(default_factory=set)
@@ -95,13 +95,13 @@ class _Turn:
 
 
 class _Judge:
-    """Goes through the revisions, each upon what the ones before it left."""
+    """Judges the revisions in order, each on top of the state that the earlier ones left."""
 
     def __init__(self, file: bytes, signed: int, pdf: Pdf) -> None:
         self.file = file
         self.pdf = pdf
         self.before = _before(file[:signed], signed, pdf)
-        self.now: dict[int, Value] = {}  # what the revisions so far have set anew
+        self.now: dict[int, Value] = {}  # objects that the revisions so far have written
         self.known: dict[int, Value] = {}
         self.proofs: set[tuple[int, str]] = set()  # objects already found to be a proof of that kind
         self.info = self.before.info
@@ -118,10 +118,10 @@ class _Judge:
         _need(bool(additions), "nothing was added")
         return ProofTail(tuple(sorted(additions, reverse=True)), frozenset(stamps))
 
-    # ---------- objects as they were, and as this revision has them ----------
+    # ---------- objects before this revision, and in it ----------
 
     def _old(self, number: int) -> Value:
-        """An object before this revision; a stream of the signed file comes as its dictionary alone."""
+        """Return an object before this revision. A stream of the signed file comes as its dictionary, without data."""
         if number in self.now:
             return self.now[number]
         if number not in self.known:
@@ -160,12 +160,12 @@ class _Judge:
         return turn
 
     def _take(self, turn: _Turn, number: int) -> None:
-        """Give an object of this revision its part; it can have only one."""
+        """Assign its part to an object of this revision. Raises `NotStrict` if it has one."""
         _need(number not in turn.parts, "an object with two parts")
         turn.parts.add(number)
 
     def _is_new(self, number: int) -> bool:
-        """Whether neither the signed file nor an earlier revision has or refers to such an object."""
+        """Return whether neither the signed file nor an earlier revision has such an object or refers to it."""
         return number > self.before.highest and number not in self.now
 
     # ---------- the catalog, the document information, the metadata ----------
@@ -178,7 +178,7 @@ class _Judge:
         _judge_extensions(old.get(N("Extensions")), new.get(N("Extensions")))
 
     def _judge_info(self, turn: _Turn, new: Mapping[int, Value]) -> None:
-        """The document information may name the writer and the time of the change, and nothing else."""
+        """Raise `NotStrict` unless only the producer and the time of the change differ in the document information."""
         reference = turn.revision.info
         if self.info is None and reference is not None:
             _need(self._is_new(reference.number), "document information in place of something else")
@@ -212,7 +212,7 @@ class _Judge:
         _need(xmp_changes.is_touched_only(before, proof_entries.decode(stream)), "other metadata")
 
     def _data(self, number: int) -> bytes:
-        """The decoded data of a stream as it was."""
+        """Return the decoded data of a stream before this revision."""
         held = self.now.get(number)
         if isinstance(held, Stream):
             return proof_entries.decode(held)
@@ -250,7 +250,7 @@ class _Judge:
     def _judge_digest(
         self, turn: _Turn, key: Name, value: Value, new: Mapping[int, Value], owned: set[int]
     ) -> None:
-        """What the store has for one signature."""
+        """Judge the entry of the DSS for one signature."""
         _need(DIGEST.fullmatch(key) is not None, "validation data of something that is no signature")
         entries = self._part(turn, value, new, owned)
         if not isinstance(entries, dict):
@@ -283,7 +283,7 @@ class _Judge:
     def _judge_entry(
         self, turn: _Turn, entry: Value, kind: proof_entries.EntryKind, new: Mapping[int, Value]
     ) -> None:
-        """One proof, which many lists may name."""
+        """Judge one proof, which several lists may name."""
         if not isinstance(entry, Ref):
             raise _fail("a reference to a proof is expected")
         _need(entry.generation == 0, "a reference to an object that is not there")
@@ -307,7 +307,9 @@ class _Judge:
             self.proofs.add((number, kind))
 
     def _part(self, turn: _Turn, value: Value, new: Mapping[int, Value], owned: set[int]) -> Value:
-        """Follow a reference to a dictionary or list of the store; one of this revision gets its part."""
+        """Follow a reference to a dictionary or list of the DSS, and assign its part to it if it belongs to
+        this revision.
+        """
         if not isinstance(value, Ref):
             return value
         if value.number not in new:
@@ -320,7 +322,7 @@ class _Judge:
         return new[value.number]
 
     def _containers(self, store: Value, new: Mapping[int, Value] | None = None) -> Iterator[int]:
-        """The numbers of the dictionaries and lists that a store consists of."""
+        """Yield the object numbers of the dictionaries and lists of which a DSS consists."""
         pending = [store]
         while pending:
             value = pending.pop()
@@ -363,7 +365,10 @@ class _Judge:
     def _grown(
         self, turn: _Turn, old: Value, now: Value, new: Mapping[int, Value]
     ) -> tuple[list[Value], list[Value]]:
-        """The items of a list as they were, and what was added at its end; the list may be an object of its own."""
+        """Return the items of a list before this revision, and those added at its end.
+
+        The list may be an object of its own. Raises `NotStrict` if it was changed in another way.
+        """
         was = self._old(old.number) if isinstance(old, Ref) else old
         if isinstance(now, Ref):
             _need(now == old, "a list in another place")
@@ -410,7 +415,7 @@ class _Judge:
         return bytes(name) if isinstance(name, Text) else b""
 
     def _judge_field(self, turn: _Turn, value: Value, new: Mapping[int, Value]) -> Entries:
-        """The invisible field of a time stamp, one with its widget."""
+        """Judge the invisible field of a time stamp, which is merged with its widget, and return it."""
         if not isinstance(value, dict):
             raise _fail("a field is expected")
         _need(value.keys() <= FIELD_KEYS, "a field that says more than it needs")
@@ -428,7 +433,7 @@ class _Judge:
         return value
 
     def _judge_look(self, turn: _Turn, look: Value, new: Mapping[int, Value]) -> None:
-        """The appearance of an invisible field: none, or a form without size and content (EU DSS, PDFBox)."""
+        """Judge the appearance of an invisible field: none, or a form without size and content (EU DSS, PDFBox)."""
         if look is None:
             return
         looks = self._follow_new(turn, look, new)
@@ -446,7 +451,7 @@ class _Judge:
         _need(stream.entries.get(N("Resources"), {}) == {}, "a look that draws something")
 
     def _follow_new(self, turn: _Turn, value: Value, new: Mapping[int, Value]) -> Value:
-        """Follow a reference that only one object of this revision may make."""
+        """Follow a reference to a new object of this revision, which only one other object may refer to."""
         if not isinstance(value, Ref):
             return value
         _need(value.number in new and self._is_new(value.number), "a reference to something else")
@@ -454,7 +459,7 @@ class _Judge:
         return new[value.number]
 
     def _judge_stamp(self, turn: _Turn, value: Value, new: Mapping[int, Value]) -> None:
-        """The time stamp itself: it covers all up to the end of its revision, but for its own place."""
+        """Judge the time stamp itself: it covers everything to the end of its revision except its own place."""
         _need(isinstance(value, Ref), "a time stamp is expected")
         entries = self._follow_new(turn, value, new)
         if not isinstance(entries, dict) or not entries.keys() <= STAMP_KEYS:
@@ -477,7 +482,9 @@ class _Judge:
         new: Mapping[int, Value],
         pages: dict[int, list[Ref]],
     ) -> None:
-        """A field written again as it was (PDFBox does), or an empty one that got a time stamp."""
+        """Judge a field that was written again unchanged, as PDFBox does, or an empty one that received a time
+        stamp.
+        """
         if not isinstance(reference, Ref) or reference.number not in new:
             return
         self._take(turn, reference.number)
@@ -492,7 +499,7 @@ class _Judge:
         turn.stamped.append(decode_text(Text(self._field_name(reference))))
 
     def _judge_pages(self, turn: _Turn, pages: Mapping[int, Sequence[Ref]], new: Mapping[int, Value]) -> None:
-        """Pages may list the fields that were added, and are otherwise as they were."""
+        """Judge pages, which may list the added fields and must otherwise be unchanged."""
         for number, fields in pages.items():
             old = self._old(number)
             if not isinstance(old, dict) or old.get(N("Type")) != N("Page"):
@@ -516,7 +523,7 @@ class _Judge:
 
 
 def _before(signed: bytes, end: int, pdf: Pdf) -> Before:
-    """What the signed file ends with; raises `NotStrict`."""
+    """Return how the signed file ends. Raises `NotStrict`."""
     start = last_start(signed)
     kind: Kind = "table" if signed[start : start + 4] == b"xref" else "stream"
     trailer = _trailer(pdf)
@@ -544,7 +551,7 @@ def _trailer(pdf: Pdf) -> Entries:
 
 
 def same(was: Value, now: Value) -> bool:
-    """Whether two values mean the same, however they are written."""
+    """Return whether two values mean the same, however they are written."""
     numbers = (int, Decimal)
     if isinstance(was, bool) or isinstance(now, bool):
         return was is now
@@ -564,7 +571,7 @@ def same(was: Value, now: Value) -> bool:
 
 
 def decode_text(text: Text) -> str:
-    """A text string in whichever of its encodings (ISO 32000-2, 7.9.2.2); raises UnicodeDecodeError."""
+    """Decode a text string in any of its encodings (ISO 32000-2, 7.9.2.2). Raises UnicodeDecodeError."""
     return str(pikepdf.String(bytes(text)))
 
 
@@ -573,14 +580,14 @@ def _is_date(value: Value) -> bool:
 
 
 def _is_nowhere(rectangle: Value) -> bool:
-    """Whether a rectangle has no size."""
+    """Return whether a rectangle is all zeros."""
     if not isinstance(rectangle, list) or len(rectangle) != 4:
         return False
     return all(isinstance(side, int | Decimal) and side == 0 for side in rectangle)
 
 
 def _judge_writer(old: Entries, info: Entries) -> None:
-    """Raise `NotStrict` for a time that is none, or a producer that is no writer of proof."""
+    """Raise `NotStrict` for a malformed time, or a producer that is not a known writer of proof."""
     changed, producer = info.get(N("ModDate")), info.get(N("Producer"))
     _need(changed is None or same(old.get(N("ModDate")), changed) or _is_date(changed), "a time is expected")
     if producer is None or same(old.get(N("Producer")), producer):
@@ -592,7 +599,7 @@ def _judge_writer(old: Entries, info: Entries) -> None:
 
 
 def _judge_extensions(old: Value, new: Value) -> None:
-    """Raise `NotStrict` for declarations other than those that come with proof."""
+    """Raise `NotStrict` for extensions other than those that come with proof."""
     before, now = old if old is not None else {}, new if new is not None else {}
     if same(before, now):
         return

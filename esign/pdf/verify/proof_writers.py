@@ -1,6 +1,6 @@
-"""What programs that add proof to a file say of themselves in it: their name as producer, and extensions of PDF.
+"""The texts by which programs that add proof to a file identify themselves: producer names and PDF extensions.
 
-Any other text there is shown by readers as a property of the document, and is no proof.
+Readers show any other text there as a property of the document, so it does not count as proof.
 """
 
 import re
@@ -16,17 +16,17 @@ FIELD_NAME = re.compile(
     r"|[A-Z][a-z]{1,15}"
 )
 
-# By which writers declare document time stamps and stores: ESIC of ETSI (pyHanko), ADBE (PDFBox, EU DSS), each with its
+# Extensions that declare document time stamps and a DSS: ESIC of ETSI (pyHanko), ADBE (PDFBox, EU DSS), each with its
 # levels, all for PDF 1.7.
 EXTENSIONS = {b"ESIC": {1, 2, 5}, b"ADBE": {5, 8}}
 
-# What an invisible field has as its look: nothing, or the comment by which Adobe and others say so. Another comment
+# The appearance of an invisible field: nothing, or the comment by which Adobe and others say so. Another comment
 # would be a text of its own.
 BLANK_LOOK = re.compile(rb"\s{0,9}(?:% DSBlank\s{0,9})?")
 
 
 def is_producer_change(before: str, now: str) -> bool:
-    """Return whether the producer is the same, that of a writer of proof, or the same with that one behind it."""
+    """Return whether the producer is the same, or that of a writer of proof, or the same with such a name appended."""
     if now == before or PRODUCER.fullmatch(now):
         return True
     return now.startswith(before) and PRODUCER.fullmatch(now[len(before) :].removeprefix("; ")) is not None

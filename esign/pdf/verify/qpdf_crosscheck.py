@@ -1,6 +1,6 @@
-"""What another reader makes of a file that something was added to: it has to find what was signed, all of it.
+"""Check with qpdf that a file with additions still contains everything that was signed.
 
-A table of objects that two readers understand differently shows one of them a page that the other never judged.
+If two readers understand the object table differently, one of them shows a page that the other never judged.
 """
 
 import io
@@ -14,15 +14,17 @@ from pikepdf import Array, Dictionary, Name, Object, Stream
 
 from esign.pdf.verify.evidence import BROKEN
 
-PROOFS = frozenset({"/DSS", "/Extensions", "/Version", "/AcroForm", "/Metadata"})  # what archiving may change
+PROOFS = frozenset(
+    {"/DSS", "/Extensions", "/Version", "/AcroForm", "/Metadata"}
+)  # entries of the catalog that added proof may change
 NUMBERS = (int, Decimal)
-CLOSE = 1e-5  # a writer may spell the numbers of a page anew
+CLOSE = 1e-5  # a writer may format the numbers of a page in another way
 NOTHING = object()
 UPWARDS = frozenset({"/Parent", "/P"})
 
 
 def agrees(file: bytes, signed: int) -> bool:
-    """Whether qpdf finds the same pages in the whole file as in what was signed, its first so many bytes."""
+    """Return whether qpdf finds the same pages in the whole file as in its first `signed` bytes."""
     try:
         with pikepdf.open(io.BytesIO(file[:signed])) as was, pikepdf.open(io.BytesIO(file)) as now:
             return _same(was.Root, now.Root)
@@ -57,9 +59,9 @@ def _same(first: Object, second: Object) -> bool:
 
 
 def _entries(was: Any, now: Any, but: frozenset[str]) -> Iterator[tuple[Any, Any]]:
-    """What is to be compared in two dictionaries, and `NOTHING` for what only one of them has."""
+    """Yield the pairs of values to compare in two dictionaries, with `NOTHING` for a missing entry."""
     if was.get("/FT") == Name.Sig and "/V" not in was:
-        but = but | {"/V"}  # a field made for a time stamp later
+        but = but | {"/V"}  # an empty field, meant for a later time stamp
     for key in ({*was.keys()} | {*now.keys()}) - but:
         if key == "/Annots" and isinstance(now.get(key), Array):
             yield from _annotations(was.get(key, Array([])), now[key])
@@ -68,7 +70,7 @@ def _entries(was: Any, now: Any, but: frozenset[str]) -> Iterator[tuple[Any, Any
 
 
 def _annotations(was: Any, now: Any) -> Iterator[tuple[Any, Any]]:
-    """Those that were there, and behind them such as show nothing."""
+    """Yield the pairs of old annotations, and for each added one a pair that differs if it is visible."""
     yield from _items(was, Array([now[n] for n in range(min(len(was), len(now)))]))
     for added in list(now)[len(was) :]:
         sides = [float(side) for side in added.get("/Rect", Array([0, 0, 1, 1]))]

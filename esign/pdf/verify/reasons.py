@@ -1,4 +1,4 @@
-"""Why a signature is not judged valid, in plain words: what speaks against it, and what leaves it undecided."""
+"""Explain in plain sentences why a signature is not valid: what speaks against it, and what leaves it undecided."""
 
 import re
 from dataclasses import dataclass
@@ -57,12 +57,13 @@ PROBLEMS = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found out about one signature.
+    """The findings about one signature.
 
-    `at`: as of when its certificate is judged, which is now where no trusted time stamp proves an earlier time;
-    `fits`: it stands where its byte range says; `asked`: the sources of revocation were asked; `additions`: what
-    stands behind the revision that it covers; `padded`: behind it, or behind a time stamp over the document, stands
-    something else than zeros; `burdened`: one of them carries more than what was signed and what proves it.
+    `at` is the time as of which its certificate is judged: now, unless a trusted time stamp proves an earlier
+    time. `fits` says that it stands where its byte range says, `asked` that the revocation sources were asked.
+    `additions` is what stands behind the revision that it covers. `padded` says that something other than zeros
+    follows it or a document time stamp, `burdened` that one of them carries more than what was signed and what
+    proves it.
     """
 
     embedded: EmbeddedPdfSignature
@@ -87,12 +88,12 @@ class Finding:
         if self.additions is not None and self.additions.is_proof:
             return "lta_updates"
         if self.additions is not None and self.status.modification_level is ModificationLevel.LTA_UPDATES:
-            return "other"  # pyHanko takes it for proof, the strict grammar does not
+            return "other"  # pyHanko counts it as proof, the strict grammar does not
         return MODIFICATION.get(self.status.modification_level, "other")
 
     @property
     def proof_added(self) -> tuple[Addition, ...]:
-        """The kinds of proof behind what was signed, where there is nothing else."""
+        """Return the kinds of proof behind what was signed, or none if there is anything else."""
         return self.additions.tail.additions if self.additions is not None and self.additions.is_proof else ()
 
     @property
@@ -101,7 +102,7 @@ class Finding:
 
     @property
     def anchor(self) -> bytes | None:
-        """The SHA-256 of the trusted certificate the signer's leads to."""
+        """Return the SHA-256 of the trusted root to which the signer's certificate leads, or None."""
         if self.status.trust_problem_indic is not None or self.status.validation_path is None:
             return None
         anchor: x509.Certificate = self.status.validation_path.first
@@ -109,7 +110,7 @@ class Finding:
 
 
 def against(finding: Finding) -> list[str]:
-    """Why the signature fails for good."""
+    """Return the reasons why the signature is invalid."""
     reasons = []
     if not finding.status.intact:
         reasons.append(CHANGED)
@@ -124,7 +125,7 @@ def against(finding: Finding) -> list[str]:
 
 
 def doubts(finding: Finding) -> list[str]:
-    """What keeps an unharmed signature from being judged valid."""
+    """Return the reasons that keep an intact signature from being valid."""
     reasons = []
     if finding.modification == "form_filling":
         reasons.append(
@@ -197,7 +198,7 @@ def _distrust(finding: Finding) -> str:
 
 
 def _added(finding: Finding) -> str | None:
-    """What speaks against the bytes around the signature; None if there are none, or only validation data."""
+    """Return what speaks against the bytes around the signature, or None."""
     status = finding.status
     if not finding.fits:
         return OUTSIDE
@@ -223,7 +224,7 @@ def _added(finding: Finding) -> str | None:
 
 
 def _stamped_only(finding: Finding) -> bool:
-    """Whether the signature fields that came later are document time stamps, and these are unharmed."""
+    """Return whether all later signature fields are document time stamps, and these are unharmed."""
     embedded = finding.embedded
     signed = embedded.reader.get_historical_resolver(embedded.signed_revision)
     known = {name for name, _, _ in enumerate_sig_fields(signed)}
@@ -232,7 +233,7 @@ def _stamped_only(finding: Finding) -> bool:
 
 
 def _ends_cleanly(embedded: EmbeddedPdfSignature) -> bool:
-    """Whether nothing follows the end mark of the last revision: what stands there belongs to no revision."""
+    """Return whether nothing follows the end mark of the last revision: such bytes would belong to no revision."""
     reader = embedded.reader
     last = reader.xrefs.get_xref_container_info(reader.xrefs.total_revisions - 1)
     reader.stream.seek(last.end_location)

@@ -1,9 +1,9 @@
-"""The revisions behind a signed file, read strictly: every byte belongs to an object that their tables list.
+"""Read the revisions behind a signed file strictly: every byte belongs to an object that their tables list.
 
-ISO 32000-2, 7.5.4 to 7.5.8, without its freedoms: a table has entries of 20 bytes and exact offsets, a cross-reference
-stream has plain rows, `/Size` and `/Prev` are exact, and nothing is compressed into object streams. Writers of proof
-(pyHanko, PDFBox and with it EU DSS) keep to that. Where a table leads exactly to all there is, no reader has a reason
-to look for objects itself, and none finds others when it does.
+This is ISO 32000-2, 7.5.4 to 7.5.8, without its freedoms. A table has entries of 20 bytes and exact offsets, a
+cross-reference stream has plain rows, `/Size` and `/Prev` are exact, and nothing is compressed into object
+streams. Writers of proof (pyHanko, PDFBox and with it EU DSS) keep to that. If a table leads exactly to
+everything there is, no reader has a reason to search for objects itself, and none finds others when it does.
 """
 
 import re
@@ -27,7 +27,7 @@ ENTRY = re.compile(rb"([0-9]{10}) ([0-9]{5}) ([nf])(?: \n|\r\n)")
 TRAILER = re.compile(rb"trailer[ \t\r\n]{1,4}")
 START = re.compile(rb"[\r\n]{1,4}startxref(?:\r\n|\n)([1-9][0-9]{0,11})(?:\r\n|\n)%%EOF(?:\r\n|\n|\r)?")
 LAST_START = re.compile(rb"startxref\s+([0-9]{1,12})\s+%%EOF\s*\Z")
-# What readers look for that rebuild a table: in what was added it stands only where the grammar has it.
+# The marks for which readers search when they rebuild a table. Additions may contain them only where the grammar does.
 LANDMARKS = re.compile(rb"[0-9][\s\x00]+[0-9]+[\s\x00]*obj|endobj|endstream|trailer|startxref|%%EOF|/ObjStm")
 
 TRAILER_KEYS = frozenset(map(Name, (b"Root", b"Size", b"Info", b"ID", b"Prev")))
@@ -38,9 +38,9 @@ Kind = Literal["table", "stream"]
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What the signed file ends with, which the first revision behind it has to continue.
+    """The end of the signed file or of the revision before, which the next revision has to continue.
 
-    `highest`: the highest number of an object that it has or refers to; `generations` of those that it has.
+    `highest` is the highest number of an object that exists or is referred to.
     """
 
     end: int
@@ -55,7 +55,9 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """`objects` by number, without its cross-reference stream; `end` is behind its end mark and line end."""
+    """One revision: its `objects` by number, without its cross-reference stream; `end` is behind its end mark
+    and line end.
+    """
 
     objects: Mapping[int, tuple[int, Value]]
     info: Ref | None
@@ -63,7 +65,7 @@ class Revision:
 
 
 def last_start(signed: bytes) -> int:
-    """Return where the last table of a file begins; raises `NotStrict`."""
+    """Return the offset of the last table of a file. Raises `NotStrict`."""
     found = LAST_START.search(signed, max(0, len(signed) - 64))
     if found is None:
         raise NotStrict("what was signed does not end with an end mark")
@@ -71,7 +73,7 @@ def last_start(signed: bytes) -> int:
 
 
 def read_revisions(file: bytes, before: Before) -> list[Revision]:
-    """Return the revisions that fill the file from the end of what was signed; raises `NotStrict`."""
+    """Return the revisions from the end of what was signed to the end of the file. Raises `NotStrict`."""
     found: list[Revision] = []
     while before.end < len(file):
         if len(found) == MOST_REVISIONS:
@@ -90,7 +92,7 @@ class _Reader:
         self.parser = Parser(file, before.end)
         self.places: dict[
             int, tuple[int, int, int]
-        ] = {}  # by number: generation, start, end of a whole object
+        ] = {}  # by number: generation, start and end of the whole object
         self.objects: dict[int, tuple[int, Value]] = {}
         self.table_number = 0  # of a cross-reference stream
 
@@ -176,7 +178,7 @@ class _Reader:
             raise self.parser.fail("a table that does not list exactly the objects before it")
 
     def _table_stream(self) -> tuple[Entries, int]:
-        """The stream was read as the last object; where it begins."""
+        """Return the entries of the cross-reference stream, which was read as the last object, and where it begins."""
         parser = self.parser
         if not self.objects:
             raise parser.fail("a table is expected")
@@ -195,7 +197,7 @@ class _Reader:
         return stream.entries, start
 
     def _rows(self, stream: Stream) -> Iterator[tuple[int, tuple[int, int]]]:
-        """The objects that a cross-reference stream lists: number, then offset and generation."""
+        """Yield the objects that a cross-reference stream lists: number, then offset and generation."""
         widths, index = stream.entries.get(Name(b"W")), stream.entries.get(Name(b"Index"))
         if not _are_numbers(widths) or len(widths) != 3 or widths[0] != 1 or max(widths) > 8:
             raise self.parser.fail("widths of columns as nobody writes them")
@@ -216,7 +218,10 @@ class _Reader:
                 raise self.parser.fail("a row that is no object of this revision")
 
     def _check_trailer(self, trailer: Entries) -> Ref | None:
-        """Raise `NotStrict` unless it continues the revision before; return the reference to the information."""
+        """Return the reference to the document information.
+
+        Raises `NotStrict` if the trailer does not continue the last one.
+        """
         parser, before = self.parser, self.before
         if trailer.get(Name(b"Size")) != max(
             before.size, self.table_number + 1, *(n + 1 for n in self.objects)
@@ -242,7 +247,7 @@ class _Reader:
             raise self.parser.fail("the identifier of another file")
 
     def _check_landmarks(self, kind: Kind) -> None:
-        """Raise `NotStrict` where a reader that looks for objects itself would find another one."""
+        """Raise `NotStrict` if a reader that searches for objects itself would find another one."""
         objects = len(self.objects) + (kind == "stream")
         streams = sum(isinstance(value, Stream) for _, value in self.objects.values()) + (kind == "stream")
         least = 2 * objects + streams + 2 + (kind == "table")
@@ -256,7 +261,7 @@ def _are_numbers(value: Value) -> TypeGuard[list[int]]:
 
 
 def _numbers(index: list[int]) -> list[int]:
-    """The numbers of the objects that an index names by first and count."""
+    """Return the object numbers that an index names by first and count. Raises `NotStrict` for too many."""
     counts = index[1::2]
     if sum(counts) > MOST_OBJECTS:
         raise NotStrict("too many objects")
@@ -268,7 +273,10 @@ def _numbers(index: list[int]) -> list[int]:
 
 
 def inflate(stream: Stream) -> bytes:
-    """Return the data of a stream that has no filter or one; raises `NotStrict` also for what follows it."""
+    """Return the data of a stream with one filter or none.
+
+    Raises `NotStrict`, also for bytes behind the compressed data.
+    """
     used = stream.entries.get(Name(b"Filter"))
     if isinstance(used, list) and len(used) == 1:
         used = used[0]

@@ -1,4 +1,4 @@
-"""Whether a certificate, or one of its issuers, was revoked: by the proofs at hand, nothing is fetched here."""
+"""Find out whether a certificate or one of its issuers was revoked, by the proofs at hand. Nothing is fetched here."""
 
 import asyncio
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ SAYS_NOTHING = (CRLValidationError, OCSPValidationError, PathBuildingError, Vali
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """`since`: when it was revoked; `of`: which certificate of the chain."""
+    """The revocation status of a chain; `since` is when, and `of` which certificate was revoked."""
 
     state: Revocation
     since: datetime | None = None
@@ -37,9 +37,9 @@ UNKNOWN = Standing("not_checked")
 
 
 def standing(path: ValidationPath | None, used: datetime, evidence: Evidence) -> Standing:
-    """How the whole chain stood when the key was `used`, at the latest.
+    """Return the revocation status of the whole chain as of `used`, the latest time at which the key was used.
 
-    Revoked later is not revoked: whoever proves an earlier use has proved enough.
+    A certificate that was revoked later counts as not revoked.
     """
     if path is None:
         return UNKNOWN
@@ -71,7 +71,7 @@ async def _one(
 
 
 def is_genuine(proof: Proof, certificate: x509.Certificate, path: ValidationPath, evidence: Evidence) -> bool:
-    """Return whether the proof speaks of the certificate and is signed by whoever may."""
+    """Return whether the proof is about the certificate and is signed by an issuer that may do so."""
     for since, _ in times(proof, certificate):
         try:
             asyncio.run(_hear(proof, certificate, path, since, evidence))
@@ -84,7 +84,7 @@ def is_genuine(proof: Proof, certificate: x509.Certificate, path: ValidationPath
 
 
 def times(proof: Proof, certificate: x509.Certificate) -> Iterator[tuple[datetime, datetime | None]]:
-    """From when until when the proof speaks, if it is about this certificate at all."""
+    """Yield from when until when the proof is valid, if it is about this certificate."""
     try:
         if isinstance(proof, crl.CertificateList):
             content = proof["tbs_cert_list"]
@@ -101,9 +101,10 @@ def times(proof: Proof, certificate: x509.Certificate) -> Iterator[tuple[datetim
 async def _hear(
     proof: Proof, certificate: x509.Certificate, path: ValidationPath, at: datetime, evidence: Evidence
 ) -> None:
-    """Raises RevokedError, or another error where the proof is not one; judged as of when it was made.
+    """Raise RevokedError if the proof says so, or another error if the proof is not valid as of when it was made.
 
-    A second later: the validator passes over what was revoked at the very moment that it judges.
+    The proof is judged one second later, because the validator ignores what was revoked at the very moment it
+    judges.
     """
     listed = isinstance(proof, crl.CertificateList)
     context = ValidationContext(
@@ -122,12 +123,16 @@ async def _hear(
 def _speaks_of(
     used: datetime, since: datetime, until: datetime | None, certificate: x509.Certificate
 ) -> bool:
-    """Made after the use and before the certificate expired, after which lists may drop it; or current at the use."""
+    """Return whether a proof covers the use of the key.
+
+    It does if it was made after the use and before the certificate expired, after which lists may drop it, or
+    if it was current at the use.
+    """
     if since >= used:
         return bool(since <= certificate.not_valid_after)
     return until is not None and used <= until
 
 
 def declared(certificate: x509.Certificate) -> bool:
-    """Whether its issuer says where to ask."""
+    """Return whether the certificate names a place to ask about revocation."""
     return bool(certificate.ocsp_urls or certificate.crl_distribution_points)

@@ -1,4 +1,4 @@
-"""Where to ask whether the certificates of a file were revoked; asking is for those who have a network."""
+"""List where to ask whether the certificates of a file were revoked. Asking is left to callers that have a network."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -20,7 +20,10 @@ WEB = ("http://", "https://")
 
 
 def sources(file: bytes, roots: Sequence[bytes], now: Instant) -> list[Source]:
-    """Those of certificates that lead to a trusted one alone: nobody else has a request sent from here."""
+    """Return the revocation sources of the certificates that lead to a trusted root.
+
+    Other certificates are left out, so that a file cannot make this server send requests.
+    """
     try:
         judged, stamps = judgements(file, Case(roots, (), None, to_datetime(now)))
         paths = [path for one in judged for path in one.paths]
@@ -42,7 +45,9 @@ def _of(paths: Iterable[ValidationPath]) -> Iterator[Source]:
 
 
 def _lists(certificate: x509.Certificate) -> Iterator[str]:
-    """What can be fetched by HTTP; a directory (LDAP) often stands before it in the same place."""
+    """Yield the HTTP addresses of the revocation lists; a directory (LDAP) often stands before them in the same
+    place.
+    """
     for place in certificate.crl_distribution_points:
         for name in place["distribution_point"].chosen:
             if name.name == "uniform_resource_identifier" and name.native.lower().startswith(WEB):
@@ -50,7 +55,10 @@ def _lists(certificate: x509.Certificate) -> Iterator[str]:
 
 
 def _question(certificate: x509.Certificate, issuer: x509.Certificate) -> bytes:
-    """As RFC 5019 has it: SHA-1 here only names the issuer, and many answer to nothing else."""
+    """Return an OCSP request as RFC 5019 has it.
+
+    SHA-1 only names the issuer here, and many responders accept nothing else.
+    """
     of, by = (issued.load_der_x509_certificate(one.dump()) for one in (certificate, issuer))
     asked = OCSPRequestBuilder().add_certificate(of, by, SHA1())  # noqa: S303  # see above
     return asked.build().public_bytes(Encoding.DER)

@@ -1,7 +1,8 @@
-"""Whether a signature stands in the one gap that its byte range leaves, and nothing else does.
+"""Check that a signature stands in the gap that its byte range leaves, and that nothing else does.
 
-The hash says that the bytes outside of the gap are those that were signed. It does not say where the gap is, nor what
-stands in it: with the same bytes in the same order around a gap elsewhere, a forger puts objects of their own there.
+The hash proves that the bytes outside of the gap are those that were signed. It does not prove where the gap
+is, nor what is in it: with the same bytes in the same order around another gap, a forger can insert objects of
+their own.
 """
 
 import re
@@ -18,7 +19,7 @@ BEFORE = re.compile(rb"/Contents\s*\Z")
 
 
 def fits(embedded: EmbeddedPdfSignature) -> bool:
-    """Whether the gap is the hexadecimal text of this very signature, inside the object that holds it."""
+    """Return whether the gap contains the hexadecimal text of this signature, inside the object that holds it."""
     numbers = [int(number) for number in embedded.byte_range]
     if len(numbers) != 4 or numbers[0] != 0 or min(numbers) < 0:
         return False
@@ -35,7 +36,7 @@ def fits(embedded: EmbeddedPdfSignature) -> bool:
 
 
 def is_burdened(embedded: EmbeddedPdfSignature) -> bool:
-    """Return whether the signature carries more than what was signed and what proves it, see `envelope`."""
+    """Return whether the signature carries more than what was signed and what proves it, see `cms_envelope`."""
     stamp = embedded.sig_object_type == "/DocTimeStamp"
     check = cms_envelope.is_bare_token if stamp else cms_envelope.is_bare
     return not check(embedded.pkcs7_content)
@@ -51,7 +52,7 @@ def is_padded(embedded: EmbeddedPdfSignature) -> bool:
 
 
 def _start(embedded: EmbeddedPdfSignature) -> int | None:
-    """Where the signature's object begins; None inside an object stream, where no gap can be."""
+    """Return where the signature's object begins, or None inside an object stream, where no gap can be."""
     reference = embedded.sig_field.raw_get("/V").reference
     place = embedded.reader.xrefs.get_historical_ref(reference, embedded.signed_revision)
     return place if isinstance(place, int) else None

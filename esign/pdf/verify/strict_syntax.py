@@ -1,8 +1,8 @@
-"""A strict parser of PDF objects (ISO 32000-2, 7.3): it reads what careful writers write, and refuses all else.
+"""Parse PDF objects strictly (ISO 32000-2, 7.3): accept what careful writers produce, and refuse everything else.
 
-The readers in the product forgive what is odd, each in its own way. A file that two of them read differently can show
-one page to the program that judges it and another page to a person. What this parser accepts leaves no such choice:
-no comments, no duplicate keys, no stream whose length is not exactly what it says.
+PDF readers tolerate oddities, each in its own way. A file that two of them read differently can show one page
+to the program that judges it and another page to a person. Input that this parser accepts is unambiguous: no
+comments, no duplicate keys, no stream whose length differs from what it declares.
 """
 
 import re
@@ -29,7 +29,7 @@ SIMPLE = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"f": b"\f"}
 
 
 class NotStrict(ValueError):
-    """The bytes are not what the strict grammar allows; the message says where and why."""
+    """Raised if the bytes violate the strict grammar; the message says where and why."""
 
 
 class Name(bytes):
@@ -37,7 +37,7 @@ class Name(bytes):
 
 
 class Text(bytes):
-    """A string, decoded; `start` and `end` are its place in the parsed bytes, with its delimiters."""
+    """A decoded string; `start` and `end` are its place in the parsed bytes, including its delimiters."""
 
     start: int = 0
     end: int = 0
@@ -51,7 +51,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """`data` as written: what its filter makes of it is up to the caller."""
+    """A stream with its `data` as written; decoding is up to the caller."""
 
     entries: "Entries"
     data: bytes
@@ -72,7 +72,7 @@ class Parser:
         return NotStrict(f"{what} at byte {self.at}")
 
     def take(self, pattern: "re.Pattern[bytes]", what: str) -> "re.Match[bytes]":
-        """Consume what the pattern matches here; raises `NotStrict`."""
+        """Consume what the pattern matches at the current position. Raises `NotStrict` if it does not match."""
         found = pattern.match(self.data, self.at)
         if found is None:
             raise self.fail(f"{what} is expected")
@@ -86,7 +86,7 @@ class Parser:
             raise self.fail("more white space than any writer needs")
 
     def value(self, depth: int = 0) -> Value:
-        """Consume one object that is not a stream; raises `NotStrict`."""
+        """Consume one object that is not a stream, and return it. Raises `NotStrict`."""
         if depth > DEEPEST:
             raise self.fail("too many levels")
         head = self.data[self.at : self.at + 2]
@@ -104,7 +104,7 @@ class Parser:
         return self._plain()
 
     def stream_or_value(self) -> Value:
-        """Consume a whole object's body: a stream is a dictionary with its data behind it."""
+        """Consume the body of a whole object, and return it: a stream is a dictionary followed by its data."""
         found = self.value()
         if not isinstance(found, dict) or STREAM.match(self.data, self.at) is None:
             return found
@@ -200,7 +200,7 @@ def _placed(content: bytes, start: int, end: int) -> Text:
 
 
 def parse(data: bytes) -> Value:
-    """Return the one value that the bytes are; raises `NotStrict`."""
+    """Return the one value of which the bytes consist. Raises `NotStrict`."""
     parser = Parser(data)
     found = parser.value()
     if parser.at != len(data):

@@ -1,7 +1,7 @@
-"""The time stamps over the whole document, and how far back the trusted ones prove that a signature existed.
+"""Judge the time stamps over the whole document, and how far back trusted ones prove that a signature existed.
 
-The newest is judged as of now, each older one as of the time that the next newer one proves: so a chain of them
-outlives its certificates (ETSI EN 319 102-1, 5.6).
+The newest is judged as of now, each older one as of the time that the next newer one proves. So a chain of time
+stamps outlives its certificates (ETSI EN 319 102-1, 5.6).
 """
 
 from collections.abc import Iterable
@@ -19,9 +19,11 @@ from esign.pdf.verify.evidence import BROKEN, GAVE_UP, Evidence
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """`revision`: which one it was added in, and so covers; `whole`: unharmed, whoever made it.
+    """The judgement on one document time stamp.
 
-    `judged`: false where the program could not check it; `padded` and `burdened`: see `place`.
+    `revision` is the revision in which it was added, and which it covers. `whole` says that it is unharmed,
+    whoever made it. `judged` is false if the program could not check it. `padded` and `burdened` are explained
+    in `signature_gap`.
     """
 
     field: str
@@ -36,7 +38,7 @@ class Stamp:
 
 
 def judged(embedded: Iterable[EmbeddedPdfSignature], evidence: Evidence, now: datetime) -> list[Stamp]:
-    """The oldest first."""
+    """Judge the document time stamps and return them, the oldest first."""
     stamps: list[Stamp] = []
     for stamp in sorted(embedded, key=lambda stamp: stamp.signed_revision, reverse=True):
         stamps.append(_judged(stamp, evidence, proof_of(stamps, stamp.signed_revision) or now))
@@ -44,7 +46,7 @@ def judged(embedded: Iterable[EmbeddedPdfSignature], evidence: Evidence, now: da
 
 
 def proof_of(stamps: Iterable[Stamp], revision: int) -> datetime | None:
-    """The earliest time at which, by the trusted stamps behind it, that revision existed."""
+    """Return the earliest time at which, by the trusted time stamps behind it, that revision existed, or None."""
     return min((s.proves for s in stamps if s.proves is not None and s.revision > revision), default=None)
 
 

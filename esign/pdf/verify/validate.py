@@ -1,10 +1,12 @@
-"""Judges the signatures of any PDF by the strict reading of ETSI EN 319 102-1, and says why in plain words.
+"""Verify the signatures of any PDF by a strict reading of ETSI EN 319 102-1, and explain the result.
 
-A seal of level B-B carries no proof of the time it was made: once its certificate has expired, nothing shows that it
-was made before, so the standard's answer is INDETERMINATE (OUT_OF_BOUNDS_NO_POE) whatever time the signature claims.
-That holds for our own authority too; a time stamp is what lifts it: certificates are judged as of the earliest time
-that a trusted one proves. One that nobody here trusts proves nothing and harms nothing, one that is damaged is a doubt.
-Proofs of revocation inside the file always count; that there are none is no doubt unless their sources were asked.
+A seal of level B-B carries no proof of the time it was made. Once its certificate has expired, nothing shows
+that it was made before, so the standard's answer is INDETERMINATE (OUT_OF_BOUNDS_NO_POE) whatever time the
+signature claims. That holds for our own authority too. A time stamp changes this: certificates are judged as of
+the earliest time that a trusted time stamp proves. An untrusted time stamp proves nothing and does no harm; a
+damaged one is a doubt.
+
+Revocation proofs inside the file always count. Their absence is a doubt only if their sources were asked.
 """
 
 import hashlib
@@ -33,7 +35,7 @@ WORST: tuple[Result, ...] = ("invalid", "indeterminate", "valid")
 
 
 def _all(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
-    """The judgements on all signatures; where nothing can be made of the file, one on what is left of them."""
+    """Judge all signatures. If the file cannot be processed, return one judgement on whatever signatures it has."""
     try:
         return judgements(file, case)
     except GAVE_UP:
@@ -43,7 +45,7 @@ def _all(file: bytes, case: Case) -> tuple[list[Judged], list[Stamp]]:
 
 
 def _pages(file: bytes) -> int:
-    """How many pages it has; `invalid_file` or `file_encrypted` when no reader would open it."""
+    """Return the number of pages. Raises `invalid_file` or `file_encrypted` if no reader would open the file."""
     if b"%PDF-" not in file[:1024]:
         raise Problem("invalid_file", "This is not a PDF file.")
     try:
@@ -58,7 +60,7 @@ def _pages(file: bytes) -> int:
 
 
 def _head(judged: Sequence[Judged]) -> AuditHead | None:
-    """What a trusted signature vouches for, one of ours before any other."""
+    """Return the audit head that a trusted signature vouches for, preferring signatures of this installation."""
     known = [one for one in judged if one.anchor is not None and one.head is not None]
     return min(known, key=lambda one: not one.told["issuedHere"]).head if known else None
 
@@ -70,14 +72,16 @@ def verify(
     own: Sequence[bytes] = (),
     fetched: Sequence[bytes] | None = None,
 ) -> Verification:
-    """The verdict over all signatures, the worst deciding; valid needs every byte of the file under the signature.
+    """Return the report on all signatures. The worst of them decides, and valid needs every byte to be signed
+    or proof.
 
-    `roots` are DER certificates to trust. `own` are those by which a seal of this installation is known, its own
-    certificates and authorities, and of these the authorities are trusted too: a trusted signature of or under one of
-    them that is not invalid makes `issuedHere` true. `fetched` are OCSP answers and revocation lists (DER) from the
-    sources of the certificates; where these were asked, what they leave open is a doubt. `documentId` is for the
-    caller to fill in; `audit` is None in a file that is invalid. Raises `invalid_file` and `file_encrypted`; a damaged
-    signature is a verdict, not an error.
+    `roots` are DER certificates to trust. `own` are the certificates and authorities of this installation; its
+    authorities are trusted too. A trusted signature by one of them, or issued under one of them, that is not
+    invalid makes `issuedHere` true. `fetched` are OCSP answers and revocation lists (DER) from the sources of
+    the certificates; None means that the sources were not asked, otherwise a missing answer is a doubt.
+
+    The caller fills in `documentId`. `audit` is None if the file is invalid. Raises `invalid_file` and
+    `file_encrypted`; a damaged signature is a verdict, not an error.
     """
     pages = _pages(file)
     judged, stamped = _all(file, Case(roots, own, fetched, to_datetime(now)))

@@ -1,9 +1,9 @@
-"""Compares the metadata (XMP) of a file with those that a writer of proof put in their place.
+"""Compare the metadata (XMP) of a file with those that a writer of proof put in their place.
 
-pyHanko writes metadata anew with the time of the change and its name as producer; the rest means the same, but is
-written otherwise. So both are compared by what they mean. What a program that reads properties passes over, as text
-between elements, is still in the file and shown elsewhere: the new metadata must be nothing but their properties, as
-pyHanko writes these.
+pyHanko rewrites the metadata with the time of the change and its name as producer. The rest means the same but
+is written differently, so both are compared by meaning. Text between elements, which programs that read
+properties ignore, would still be in the file and be shown elsewhere. So the new metadata must consist of
+nothing but their properties, in the form in which pyHanko writes them.
 """
 
 import io
@@ -36,7 +36,7 @@ LARGEST = 2**20  # bytes of metadata that are compared
 
 
 def is_touched_only(was: bytes, now: bytes) -> bool:
-    """Return whether metadata differ in nothing but the time of the change and a writer of proof as producer."""
+    """Return whether the metadata differ only in the time of the change and in the producer, a writer of proof."""
     if was == now:
         return True
     if max(len(was), len(now)) > LARGEST:
@@ -56,13 +56,13 @@ def is_touched_only(was: bytes, now: bytes) -> bool:
 
 
 def _properties(metadata: bytes) -> dict[ExpandedName, Any]:
-    """Return the properties of the document by their names; raises ValueError for one that is there twice."""
+    """Return the properties of the document by name. Raises ValueError if one appears twice."""
     found: dict[ExpandedName, Any] = {}
     for description in xmp_xml.parse_xmp(io.BytesIO(metadata)):
         for name, value in description:
             if (
                 name == ABOUT
-            ):  # each description says what it is about; pyHanko writes one, about the file itself
+            ):  # each description names its subject; pyHanko writes a single description, about the file itself
                 continue
             if name in found:
                 raise ValueError("a property of the metadata is there twice")
@@ -71,7 +71,7 @@ def _properties(metadata: bytes) -> dict[ExpandedName, Any]:
 
 
 def _text(property: XmpValue | None) -> str:
-    """Return a property that is a text without qualifiers; raises ValueError for any other."""
+    """Return a property that is a text without qualifiers. Raises ValueError for any other."""
     if property is None:
         return ""
     if not isinstance(property.value, str) or property != XmpValue(property.value):
@@ -80,7 +80,7 @@ def _text(property: XmpValue | None) -> str:
 
 
 def _is_plain(metadata: bytes) -> bool:
-    """Return whether they come out the same when their properties are read and written again."""
+    """Return whether the metadata stay the same when their properties are read and written again."""
     again = io.BytesIO()
     xmp_xml.serialise_xmp(xmp_xml.parse_xmp(io.BytesIO(metadata)), again)
     tree, written = _tree(metadata), _tree(again.getvalue())
@@ -91,7 +91,7 @@ def _is_plain(metadata: bytes) -> bool:
 
 
 def _tree(metadata: bytes) -> Element:
-    """Return the root element; raises ValueError for comments, instructions, document types and names without use."""
+    """Return the root element. Raises ValueError for comments, instructions, document types and unused namespaces."""
     packet = PACKET.fullmatch(metadata)
     if packet is None or b"<!" in packet[1] or b"<?" in packet[1]:
         raise ValueError("metadata that are no packet of properties")
@@ -104,7 +104,7 @@ def _tree(metadata: bytes) -> Element:
 
 
 def _shape(element: Element) -> tuple[object, ...]:
-    """Return an element to compare; the properties of a description have no order."""
+    """Return an element in a form that can be compared. The properties of a description have no order."""
     text, tail, parts = element.text or "", element.tail or "", [_shape(one) for one in element]
     if element.tag == DESCRIPTION:
         parts.sort(key=repr)

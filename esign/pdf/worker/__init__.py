@@ -1,1 +1,1 @@
-"""The processes in which PDF work happens, and the queue before them."""
+"""The child processes that do the PDF work, and the queue in front of them."""

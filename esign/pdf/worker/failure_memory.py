@@ -1,4 +1,4 @@
-"""Work that killed or exhausted a worker, remembered for a while, so that the same file is refused at once."""
+"""Remember for a while which work killed or exhausted a worker, so that the same file is refused at once."""
 
 from collections import OrderedDict
 
@@ -7,7 +7,10 @@ SECONDS = 3600.0
 
 
 class Failures:
-    """Reasons by the name of the work, which holds a hash of its file; the oldest make room."""
+    """Reasons by the name of the work, which contains a hash of its file.
+
+    The oldest are dropped when there are too many.
+    """
 
     def __init__(self, most: int = REMEMBERED, seconds: float = SECONDS) -> None:
         self._most = most
@@ -15,14 +18,14 @@ class Failures:
         self._known: OrderedDict[str, tuple[float, str]] = OrderedDict()
 
     def add(self, name: str, reason: str, now: float) -> None:
-        """Remember it; `now` in seconds of a monotonic clock."""
+        """Remember a failure; `now` is in seconds of a monotonic clock."""
         self._known[name] = (now + self._seconds, reason)
         self._known.move_to_end(name)
         while len(self._known) > self._most:
             self._known.popitem(last=False)
 
     def find(self, name: str, now: float) -> str | None:
-        """Return why it failed before, or None."""
+        """Return why the work failed before, or None."""
         ends, reason = self._known.get(name, (now, ""))
         if ends > now:
             return reason

@@ -1,6 +1,6 @@
-"""How jobs and answers cross the pipe: a length, a JSON header, then the binary parts the header speaks of.
+"""Encode and decode jobs and answers on the pipe: a length, a JSON header, then the binary parts that it names.
 
-Values are rebuilt by the types that the receiving side declares, never by what the sending side says they are: a worker
+Values are rebuilt by the types that the receiver declares, never by what the sender says they are. A worker
 that a hostile file has taken over can answer wrongly, but cannot make anything run.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Literal, Union, cast, get_args, get_origin, ge
 
 PREFIX = struct.Struct(">I")
 
-# The header of an answer, 100 KB for 500 pages with their boxes, is read by the server itself; that of a job holds the
+# The header of an answer, 100 KB for 500 pages with their boxes, is parsed by the server; that of a job holds the
 # picture of each signature, a photo a megabyte and a half. The parts of one answer are pages and pictures of one file.
 LONGEST_ANSWER, LONGEST_JOB, MOST_BYTES = 1024 * 1024, 160 * 1024 * 1024, 256 * 1024 * 1024
 
@@ -22,11 +22,11 @@ PART = "$part"
 
 
 class FrameError(ValueError):
-    """What came over the pipe is no frame, or does not hold what was expected."""
+    """Raised if the bytes on the pipe are no frame, or do not contain what was expected."""
 
 
 def pack(body: object) -> list[bytes]:
-    """The chunks of a frame; `body` may be made of dataclasses, mappings, sequences, bytes and JSON's own kinds."""
+    """Return the chunks of a frame. `body` may consist of dataclasses, mappings, sequences, bytes and JSON values."""
     parts: list[bytes] = []
     plain = _plain(body, parts)
     header = json.dumps({"body": plain, "parts": [len(part) for part in parts]}, allow_nan=False).encode()
@@ -34,7 +34,7 @@ def pack(body: object) -> list[bytes]:
 
 
 def header_length(prefix: bytes, longest: int = LONGEST_ANSWER) -> int:
-    """How many bytes of header follow the first four."""
+    """Return the length of the header in bytes. Raises `FrameError` if it exceeds `longest`."""
     (length,) = PREFIX.unpack(prefix)
     if length > longest:
         raise FrameError("The header is too long.")
@@ -42,7 +42,10 @@ def header_length(prefix: bytes, longest: int = LONGEST_ANSWER) -> int:
 
 
 def part_lengths(header: bytes) -> tuple[Any, list[int]]:
-    """The body, still with references to its parts, and the parts' sizes in bytes."""
+    """Return the body, still with references to its parts, and the sizes of the parts in bytes.
+
+    Raises `FrameError`.
+    """
     try:
         read = json.loads(header)
         body, sizes = read["body"], read["parts"]
@@ -58,7 +61,7 @@ def part_lengths(header: bytes) -> tuple[Any, list[int]]:
 
 
 def read(source: BinaryIO) -> tuple[Any, list[bytes]] | None:
-    """The next job of a blocking pipe; None at its end."""
+    """Read the next job from a blocking pipe; None at its end."""
     prefix = source.read(PREFIX.size)
     if len(prefix) < PREFIX.size:
         return None
@@ -67,7 +70,7 @@ def read(source: BinaryIO) -> tuple[Any, list[bytes]] | None:
 
 
 def rebuild(kind: Any, plain: Any, parts: Sequence[bytes]) -> Any:
-    """The value of that type; `FrameError` where the frame holds something else."""
+    """Return the value as an instance of `kind`. Raises `FrameError` if the frame holds something else."""
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         return _either(get_args(kind), plain, parts)
@@ -135,7 +138,7 @@ def _object(kind: type, plain: dict[str, Any], parts: Sequence[bytes]) -> Any:
 
 
 def _either(kinds: tuple[Any, ...], plain: Any, parts: Sequence[bytes]) -> Any:
-    """The first member of a union that fits."""
+    """Return the value as the first member of a union that fits. Raises `FrameError` if none fits."""
     for kind in kinds:
         try:
             return rebuild(kind, plain, parts)
@@ -145,7 +148,7 @@ def _either(kinds: tuple[Any, ...], plain: Any, parts: Sequence[bytes]) -> Any:
 
 
 def _revive(plain: Any, parts: Sequence[bytes]) -> Any:
-    """A value nothing more is known of: JSON with its binary parts put back."""
+    """Return a value of unknown type: JSON with its binary parts put back."""
     if isinstance(plain, dict):
         if plain.keys() == {PART}:
             return _part(plain, parts)

@@ -1,15 +1,18 @@
-"""The one queue in front of the PDF workers: by kind, fair between organisations and between those who ask in one.
+"""The one queue in front of the PDF workers: ordered by kind, and fair between organisations and between callers.
 
-Beside `size` regular workers there are two spare ones, for those who find the regular ones taken: the first is given to
-a party that holds no worker (a key, a member, a link, the seals of an organisation), the second to an organisation that
-holds none. The system shares the processors between them, so that nobody waits for another's long job to end.
-- Strangers all together, and the previews of one organisation, hold all but one of the regular workers, a single one
-  of them one; strangers never hold a spare one. So seals, uploads and signers' pages find a worker whatever they send.
-- A job of a party that holds no worker moves up by one kind each time it was overtaken `OVERTAKEN` times, and takes a
-  spare worker too once it can move up no further: nobody waits for ever.
-- What waits is bounded for each party, for each organisation, for strangers and in all. Where all is full, the newest
-  job of the organisation that has most waiting makes room for one that has fewer. Seals are not refused: the outbox
-  bounds them.
+Besides `size` regular workers there are two spare ones for callers that find the regular ones taken. The first
+is given to a party that holds no worker (a key, a member, a link, the seals of an organisation), the second to
+an organisation that holds none. The operating system shares the processors between them, so that no caller
+waits for another's long job to end.
+
+- Anonymous callers all together, and the previews of one organisation, hold at most all but one of the regular
+  workers, and a single caller among them at most one. Anonymous callers never hold a spare worker. So seals,
+  uploads and signers' pages find a worker whatever these send.
+- A job of a party that holds no worker moves up by one kind each time it was overtaken `OVERTAKEN` times. It
+  takes a spare worker too once it can move up no further. So no job waits for ever.
+- The number of waiting jobs is limited for each party, for each organisation, for anonymous callers and in all.
+  If everything is full, the newest job of the organisation that has most waiting makes room for one that has
+  fewer. Seals are not refused, because the outbox limits them.
 """
 
 import asyncio
@@ -25,12 +28,12 @@ from esign.pdf.worker.queue_turn import STRANGERS, Kind, Turn
 
 SPARE = 2
 OVERTAKEN = 4
-LAST = len(Kind) - 1  # kinds that a job moves up by until it is among the first
+LAST = len(Kind) - 1  # how many kinds a job can move up until it is among the first
 WAITING_OF_PARTY = {Kind.ACT: 32, Kind.UPLOAD: 32, Kind.PREVIEW: 8, Kind.STRANGER: 2}
 WAITING_OF_TENANT = 48
 WAITING_OF_STRANGERS = 12
 WAITING = 128
-PATIENCE = 30.0  # seconds in the queue, after which whoever waits is told to come again
+PATIENCE = 30.0  # seconds in the queue, after which the caller is told to retry later
 LONGEST_ADVICE = 60  # seconds of Retry-After
 RECENT = 60.0  # seconds for which a refusal counts as saturation
 
@@ -54,7 +57,7 @@ class Entry:
 
 
 class Queue:
-    """Grants places at `size` workers and `SPARE` more; `patience` in seconds."""
+    """Grants places at `size` workers and `SPARE` more; `patience` is in seconds."""
 
     def __init__(self, size: int, patience: float = PATIENCE) -> None:
         self._size = size
@@ -68,23 +71,27 @@ class Queue:
 
     @property
     def waiting(self) -> tuple[Turn, ...]:
-        """What waits, in the order it came."""
+        """Return the turns that wait, in the order in which they came."""
         return tuple(entry.turn for entry in self._waiting)
 
     @property
     def is_saturated(self) -> bool:
-        """Whether somebody was turned away within the last minute because of what others had asked for."""
+        """Return whether a caller was refused within the last minute because of the load of others."""
         return asyncio.get_running_loop().time() - self._refused_at < RECENT
 
     @property
     def advice(self) -> int:
-        """Seconds after which there may be room: for `Retry-After`."""
+        """Return the number of seconds after which there may be room, for `Retry-After`."""
         expected = self._pace * (len(self._waiting) + 1) / self._size
         return min(LONGEST_ADVICE, max(1, math.ceil(expected)))
 
     @asynccontextmanager
     async def place(self, turn: Turn) -> AsyncIterator[None]:
-        """Hold a worker's place inside. Raises `rate_limited` and `unavailable` where there is none to wait for."""
+        """Hold a worker's place while the context is open.
+
+        Raises `rate_limited` or `unavailable` if the queue is full, and `unavailable` if no worker is free
+        within `patience`.
+        """
         entry = self._enter(turn)
         try:
             await self._grant(entry)
@@ -97,7 +104,7 @@ class Queue:
             self._refuse_beyond(turn)
         entry = Entry(turn, next(self._numbers), asyncio.get_running_loop().create_future())
         for name, others in ((turn.tenant, self._tenants()), (turn.party, self._parties(turn.tenant))):
-            # Whoever comes anew stands level with those who used least: what was saved up before gives no advantage.
+            # A newcomer starts level with those who used least; having used nothing before gives no advantage.
             if name not in others:
                 self._spent[name] = min((self._spent[other] for other in others), default=0.0)
         self._waiting.append(entry)
@@ -121,7 +128,10 @@ class Queue:
             raise Problem("unavailable", FULL, retry_after=self.advice)
 
     def _make_room(self, own: int) -> bool:
-        """Turn away the newest job of whoever has most waiting, unless that is hardly more than one's `own`."""
+        """Refuse the newest job of the organisation with most waiting, and return whether there is room now.
+
+        An organisation that has at most one job more than the caller's `own` keeps its job.
+        """
         waiting = [entry for entry in self._waiting if entry.turn.kind is not Kind.SEAL]
         tenant, most = Counter(entry.turn.tenant for entry in waiting).most_common(1)[0]
         if most <= own + 1:
@@ -159,7 +169,7 @@ class Queue:
         self._dispatch()
 
     def _dispatch(self) -> None:
-        """Give every worker that is free to whoever is next."""
+        """Give every free worker to the next job."""
         while ready := [entry for entry in self._waiting if self._may_run(entry)]:
             chosen = min(ready, key=self._standing)
             for other in self._waiting:
@@ -171,7 +181,7 @@ class Queue:
                 chosen.granted.set_result(None)
 
     def _standing(self, entry: Entry) -> tuple[float, ...]:
-        """Return the place of a job, least first: its kind, then who holds the fewest workers and used them least."""
+        """Return the sort key of a job: its kind, then who holds the fewest workers, then who has used them least."""
         turn = entry.turn
         of_tenant = [other.turn for other in self._running if other.turn.tenant == turn.tenant]
         of_party = sum(other.party == turn.party for other in of_tenant)
@@ -185,7 +195,7 @@ class Queue:
         )
 
     def _may_run(self, entry: Entry) -> bool:
-        """Return whether a worker is free that this job may have."""
+        """Return whether there is a free worker that this job may take."""
         turn, taken = entry.turn, len(self._running)
         if not self._has_room(turn) or taken >= self._size + SPARE:
             return False
@@ -196,7 +206,7 @@ class Queue:
         return taken == self._size or all(other.turn.tenant != turn.tenant for other in self._running)
 
     def _has_room(self, turn: Turn) -> bool:
-        """Return whether so many previews of an organisation, or files of strangers, may be at work."""
+        """Return whether one more preview of the organisation, or file of an anonymous caller, may be at work."""
         if turn.kind not in (Kind.PREVIEW, Kind.STRANGER):
             return True
         alike = [
@@ -207,7 +217,7 @@ class Queue:
         return len(alike) < max(1, self._size - 1) and all(other.party != turn.party for other in alike)
 
     def _is_held_up(self, turn: Turn) -> bool:
-        """Return whether others are the reason why it waits, and not what its own party has at work."""
+        """Return whether a job waits because of others, and not because of what its own party has at work."""
         return self._has_room(turn) and not self._holds(turn)
 
     def _holds(self, turn: Turn) -> bool:

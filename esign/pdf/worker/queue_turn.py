@@ -1,4 +1,4 @@
-"""Who asks for PDF work and what kind it is: what the queue in front of the workers orders by."""
+"""The kind and the caller of a PDF job, by which the queue in front of the workers orders."""
 
 from asyncio import Future
 from collections.abc import Iterator, Mapping
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 STRANGERS = "strangers"
-"""The tenant of everybody who is not signed in and holds no signing link."""
+"""The tenant of all callers who are not signed in and have no signing link."""
 
 
 class Kind(IntEnum):
     """The class of a job; a lower number goes first.
 
-    `ACT` is what signing and sending need, small whatever the file: a signature's picture, a check of texts.
+    `ACT` is what signing and sending need and small whatever the file: a signature's picture, a check of texts.
     `PREVIEW` is what changes nothing: pages, fields found in a file, a file that a member verifies.
     """
 
@@ -32,18 +32,20 @@ CPU_SECONDS: Mapping[Kind, int] = {
     Kind.PREVIEW: 10,
     Kind.STRANGER: 5,
 }
-"""Processor time that one job may use, unless its `Turn` names another limit."""
+"""Seconds of processor time that one job may use, unless its `Turn` names another limit."""
 
 DROPPED = frozenset({Kind.UPLOAD, Kind.PREVIEW, Kind.STRANGER})
-"""Kinds that are of no use once nobody waits for the answer.
+"""Kinds whose jobs are dropped when the caller no longer waits for the answer.
 
-`ACT` is not among them: whoever finished signing and closed the page has signed.
+`ACT` is not among them: a recipient who finished signing and closed the page has signed.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The request that a job is part of: who sent it, and a future that is done when its connection is lost."""
+    """The request that a job belongs to: the name of its sender, and a future that is done when its connection
+    is lost.
+    """
 
     name: str = ""
     gone: "Future[None] | None" = None
@@ -59,7 +61,7 @@ def name_caller(name: str) -> None:
 
 @contextmanager
 def calling(gone: "Future[None] | None") -> Iterator[None]:
-    """Run a request inside; its jobs are dropped when `gone` is done."""
+    """Run a request inside the context; its jobs are dropped when `gone` is done."""
     token = CALLER.set(Caller(gone=gone))
     try:
         yield
@@ -69,9 +71,9 @@ def calling(gone: "Future[None] | None") -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A job's place in the queue: its kind, its organisation, and which key, member, link or network asks.
+    """A job's place in the queue: its kind, its organisation, and the key, member, link or network that asks.
 
-    `source` is the caller of the request unless it is named. `cpu_seconds` replaces the limit of the kind.
+    `source` defaults to the caller of the request. `cpu_seconds` replaces the limit of the kind.
     """
 
     kind: Kind = Kind.UPLOAD
@@ -81,5 +83,7 @@ class Turn:
 
     @property
     def party(self) -> tuple[str, str, bool]:
-        """Who shares places: seals of an organisation stand apart from what its people ask for."""
+        """Return what shares places with each other; the seals of an organisation count separately from its
+        other jobs.
+        """
         return (self.tenant, "" if self.kind is Kind.SEAL else self.source, self.kind is Kind.SEAL)

@@ -1,4 +1,4 @@
-"""Takes away from a worker what it does not need, before it reads a byte of anybody's file (reliability 2, T-11)."""
+"""Drop the rights and resources that a worker process does not need, before it reads any file."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ LIMITS = {
 
 NICE = 10
 
-# Where memory runs out, the kernel ends a worker before the server and before the database of somebody else.
+# When memory runs out, the kernel ends a worker before the server or any other program's database.
 FIRST_TO_GO = 800
 
 # Linux, from sched.h and prctl.h.
@@ -27,7 +27,9 @@ PARENT_DEATH, NO_NEW_PRIVILEGES = 1, 38
 
 
 def confine() -> None:
-    """Limit memory and files, lower the priority, leave the network where the system lets, die with the parent."""
+    """Limit memory and files, lower the priority, leave the network if the system permits it, and die with the
+    parent.
+    """
     for kind, limit in LIMITS.items():
         _lower(kind, limit)
     os.nice(NICE)
@@ -41,19 +43,19 @@ def confine() -> None:
 
 
 def allow_cpu(seconds: int) -> None:
-    """From now on this many seconds of processor time, rounded up; then the system ends the process."""
+    """Allow this many more seconds of processor time, rounded up; then the system ends the process."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + seconds, hard))
 
 
 def resident() -> int:
-    """Bytes of memory in use by this process."""
+    """Return the memory in use by this process, in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def _lower(kind: int, limit: int) -> None:
-    """A limit that is lower already stays."""
+    """Lower a limit. One that is lower already stays."""
     _, hard = resource.getrlimit(kind)
     limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
     resource.setrlimit(kind, (limit, limit))

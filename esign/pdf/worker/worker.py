@@ -1,4 +1,4 @@
-"""The process of PDF work: `python -I -m esign.pdf.worker.worker`, jobs on stdin, answers on stdout."""
+"""The worker process: `python -I -m esign.pdf.worker.worker`, with jobs on stdin and answers on stdout."""
 
 import logging
 import os
@@ -13,7 +13,7 @@ from esign.core.errors import Problem
 from esign.pdf.seal_order import SealFailed
 from esign.pdf.worker import frames, sandbox
 
-# What can be asked: the function does the work, its annotations say what crosses the pipe. Imported on first use.
+# Each task names the function that does the work; its annotations declare what crosses the pipe. Imported on first use.
 TASKS: Mapping[str, str] = {
     "inspect": "esign.pdf.intake.inspect:inspect",
     "seal": "esign.pdf.seal.seal:seal",
@@ -37,11 +37,11 @@ LARGEST, OLDEST = 250 * sandbox.MEBIBYTE, 500
 
 
 def main(tasks: Mapping[str, str] = TASKS) -> None:
-    """Answer jobs one after the other until the pipe closes."""
+    """Answer jobs one after the other until the pipe closes or the worker is too old or too large."""
     sandbox.confine()
-    logging.disable(logging.CRITICAL)  # what libraries have to say about foreign files is in the answer
+    logging.disable(logging.CRITICAL)  # the answer contains what libraries report about the file
     with os.fdopen(os.dup(0), "rb") as asked, os.fdopen(os.dup(1), "wb") as answered:
-        # What libraries print must not end up among the answers.
+        # Output that libraries print must not end up among the answers.
         os.dup2(2, 1)
         _say(answered, {"ready": True})
         for age in range(1, OLDEST + 1):
@@ -50,7 +50,10 @@ def main(tasks: Mapping[str, str] = TASKS) -> None:
 
 
 def _turn(tasks: Mapping[str, str], asked: BinaryIO, answered: BinaryIO, age: int) -> bool:
-    """One job; whether it was the last. The file that came and the one that went are gone before the next comes."""
+    """Do one job, and return whether it was the last.
+
+    This is a function of its own so that the file and the answer are freed before the next job comes.
+    """
     frame = frames.read(asked)
     if frame is None:
         return True
@@ -77,7 +80,7 @@ def _answer(tasks: Mapping[str, str], job: Any, parts: list[bytes]) -> dict[str,
     except MemoryError:
         return {"failed": "it needed more memory than a worker may have", "memory": True}
     except Exception as error:
-        # A library met something its authors did not think of: the job fails, not the worker.
+        # A library met something that its authors did not foresee: the job fails, not the worker.
         traceback.print_exc()
         return {"failed": f"{type(error).__name__}: {error}"[:500]}
 

@@ -1,4 +1,4 @@
-"""Runs PDF work in a few limited child processes, so that no file can harm or hold up the server."""
+"""Run PDF work in a few limited child processes, so that no file can harm or hold up the server."""
 
 import asyncio
 import hashlib
@@ -26,16 +26,16 @@ log = logging.getLogger("esign.pdf")
 
 COMMAND = (sys.executable, "-I", "-m", "esign.pdf.worker.worker")
 
-# Nothing of the server's. Threads get no arenas of their own: each maps 64 MiB of the 1 GiB that a worker may map.
+# Nothing of the server's environment. One malloc arena: each maps 64 MiB of the 1 GiB that a worker may map.
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 
-# What reading from or writing to a child raises when the child is no more, or is no longer itself.
+# Exceptions of reading from or writing to a child that has ended or has been taken over.
 BROKEN = (frames.FrameError, asyncio.IncompleteReadError, ConnectionError)
 
 CHUNK, TAIL = 256 * 1024, 4096
 OFF_THE_LOOP = 1024 * 1024
 
-# Sent by the system's administrator or by the kernel when memory runs out: nothing that a file does by itself.
+# Signals sent by an administrator, or by the kernel when memory runs out; a file does not cause them by itself.
 FROM_OUTSIDE = (SIGKILL, SIGTERM, SIGINT, SIGHUP)
 
 BUSY = "The server is too busy to work on this now; send it again in a little while."
@@ -43,9 +43,9 @@ LEFT = "Whoever asked for this has left."
 
 
 class WorkerFailed(Exception):
-    """A job ended without an answer because of what it was given; `reason` is for the operator.
+    """Raised if a job ended without an answer because of its input; `reason` is for the operator.
 
-    `lasting`: it killed or exhausted its worker, and would do so again.
+    `lasting` says that it killed or exhausted its worker, and would do so again.
     """
 
     def __init__(self, reason: str, lasting: bool = False) -> None:
@@ -55,7 +55,7 @@ class WorkerFailed(Exception):
 
 
 class Busy(Exception):
-    """A job ended without an answer because of the machine; `reason` is for the operator."""
+    """Raised if a job ended without an answer because of the machine; `reason` is for the operator."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -63,13 +63,13 @@ class Busy(Exception):
 
 
 class Workers:
-    """Starts a child when a job needs one, and lets it go after `idle_seconds` without any.
+    """Starts a child when a job needs one, and ends it after `idle_seconds` without a job.
 
-    Jobs wait in the `Queue`, which says how many run at once; `size` are its regular workers. One job ends after the
-    processor time that its `Turn` allows, or `cpu_seconds`: that and memory decide `invalid_file`. It ends after
-    `wall_seconds`, a seal after twice as many: then the machine is busy or the child hangs, and the job is
-    `unavailable`. A caller that is cancelled takes its child with it, so an answer never reaches anybody else; the same
-    holds for a caller whose connection is lost (`turn.CALLER`).
+    Jobs wait in the `Queue`, which decides how many run at once; `size` is the number of regular workers. A job
+    is ended after the processor time that its `Turn` allows, or `cpu_seconds`; this limit and that of memory
+    lead to `invalid_file`. It is also ended after `wall_seconds`, a seal after twice as long. Then the machine
+    is busy or the child hangs, and the job is `unavailable`. If the caller is cancelled or its connection is
+    lost (`queue_turn.CALLER`), its child is ended too, so an answer never reaches another caller.
     """
 
     def __init__(
@@ -93,12 +93,12 @@ class Workers:
 
     @property
     def pids(self) -> frozenset[int]:
-        """The processes that live now."""
+        """Return the ids of the processes that are alive now."""
         return frozenset(child.process.pid for child in self._children if child.process.returncode is None)
 
     @asynccontextmanager
     async def alone(self, name: str) -> AsyncIterator[None]:
-        """Make one thing at a time under a name, so that whoever comes second finds it made."""
+        """Make one thing at a time under a name, so that a second caller waits and then finds it made."""
         lock, users = self._making.get(name, (asyncio.Lock(), 0))
         self._making[name] = lock, users + 1
         try:
@@ -110,7 +110,7 @@ class Workers:
                 self._making[name] = lock, users - 1
 
     async def inspect(self, upload: bytes, limits: Limits, turn: Turn | None = None) -> Inspection:
-        """`esign.pdf.intake.inspect.inspect`; a file that brings a worker down is refused as `invalid_file`."""
+        """Run `esign.pdf.intake.inspect.inspect`. A file that brings a worker down is refused as `invalid_file`."""
         return cast(Inspection, await self._judge("inspect", Inspection, upload, limits, turn=turn))
 
     async def verify(
@@ -122,22 +122,25 @@ class Workers:
         fetched: Ders | None = None,
         turn: Turn | None = None,
     ) -> Verification:
-        """`esign.pdf.verify.validate.verify`; a file that brings a worker down is refused as `invalid_file`."""
+        """Run `esign.pdf.verify.validate.verify`. A file that brings a worker down is refused as `invalid_file`."""
         given = (file, roots, now, own, fetched)
         return cast(Verification, await self._judge("verify", Verification, *given, turn=turn))
 
     async def reencode(
         self, image: bytes, task: Literal["reencode", "logo"] = "reencode", turn: Turn | None = None
     ) -> Picture:
-        """Return `signature_picture.reencode` of it, or `logo.redraw`; `invalid_file` for what brings a worker down."""
+        """Run `signature_picture.reencode` or `logo.redraw`.
+
+        A picture that brings a worker down is refused as `invalid_file`.
+        """
         return cast(Picture, await self._judge(task, Picture, image, turn=turn or Turn(Kind.ACT)))
 
     async def seal(self, order: SealOrder, credential: Credential, turn: Turn | None = None) -> Sealed:
-        """`esign.pdf.seal.seal.seal`; raises `WorkerFailed` with the reason when there is no sealed file."""
+        """Run `esign.pdf.seal.seal.seal`. Raises `WorkerFailed` with the reason if there is no sealed file."""
         return cast(Sealed, await self.ask("seal", Sealed, order, credential, turn=turn or Turn(Kind.SEAL)))
 
     async def blanks(self, upload: bytes, prepared: bytes, turn: Turn | None = None) -> Blanks:
-        """`esign.pdf.fields.detect_fields.find`: what a file asks to be filled in."""
+        """Run `esign.pdf.fields.detect_fields.find`, and return what a file asks to be filled in."""
         return cast(
             Blanks, await self.ask("blanks", Blanks, upload, prepared, turn=turn or Turn(Kind.PREVIEW))
         )
@@ -150,14 +153,14 @@ class Workers:
         font_paths: Sequence[str] = (),
         turn: Turn | None = None,
     ) -> Letters:
-        """`esign.pdf.drawing.typed_signature.letters`: a typed signature as it will be sealed."""
+        """Run `esign.pdf.drawing.typed_signature.letters`, and return a typed signature as it will be sealed."""
         given = (text, hand, lang, font_paths)
         return cast(Letters, await self.ask("letters", Letters, *given, turn=turn or Turn(Kind.ACT)))
 
     async def missing(
         self, texts: Sequence[str], font_paths: Sequence[str] = (), turn: Turn | None = None
     ) -> list[str]:
-        """The characters that neither the shipped fonts nor those of the system can draw."""
+        """Return the characters that neither the shipped fonts nor those of the system can draw."""
         return list(await self.ask("missing", list[str], texts, font_paths, turn=turn or Turn(Kind.ACT)))
 
     async def unfit(
@@ -168,15 +171,15 @@ class Workers:
         font_paths: Sequence[str] = (),
         turn: Turn | None = None,
     ) -> list[str]:
-        """`esign.pdf.drawing.overlay.unfit`: the ids of the texts too long for their boxes."""
+        """Run `esign.pdf.drawing.overlay.unfit`, and return the ids of the texts that are too long for their boxes."""
         given = (fields, sizes, now, font_paths)
         return list(await self.ask("unfit", list[str], *given, turn=turn or Turn(Kind.ACT)))
 
     async def ask(self, task: str, kind: Any, *arguments: object, turn: Turn | None = None) -> Any:
-        """Have one job done and its answer rebuilt as `kind`.
+        """Do one job, and return its answer rebuilt as `kind`.
 
-        Raises the job's `Problem`, `rate_limited` and `unavailable` where there is no room for it or the machine is too
-        busy, else `WorkerFailed`.
+        Raises the job's `Problem`, `rate_limited` or `unavailable` if there is no room or the machine is too
+        busy, and otherwise `WorkerFailed`.
         """
 
         async def given() -> Sequence[object]:
@@ -193,9 +196,10 @@ class Workers:
         turn: Turn | None = None,
         name: str | None = None,
     ) -> Any:
-        """The same with arguments that are read once a worker is free, so that what waits takes no memory.
+        """Do the same with arguments that are read once a worker is free, so that waiting jobs take no memory.
 
-        Under a `name`, which stands for all that the work depends on, a failure that would happen again is remembered.
+        Under a `name`, which stands for everything that the work depends on, a failure that would happen again
+        is remembered.
         """
         turn = turn or Turn()
         limit = self._limit(turn)
@@ -212,7 +216,7 @@ class Workers:
             raise
 
     def _limit(self, turn: Turn) -> int:
-        """Seconds of processor time for one job."""
+        """Return the seconds of processor time that a job may use."""
         if turn.cpu_seconds is not None:
             return turn.cpu_seconds
         return CPU_SECONDS[turn.kind] if self._cpu_seconds is None else self._cpu_seconds
@@ -224,7 +228,7 @@ class Workers:
 
     @asynccontextmanager
     async def _wanted(self, turn: Turn) -> AsyncIterator[None]:
-        """End what happens inside when its caller's connection is lost, where nobody else has any use of it."""
+        """Stop what happens inside when the caller's connection is lost, if the answer is of no use to others."""
         gone = CALLER.get().gone if turn.kind in DROPPED else None
         if gone is None:
             yield
@@ -251,7 +255,7 @@ class Workers:
             raise Problem("unavailable", LEFT) from None
 
     async def close(self) -> None:
-        """End every child at once; jobs under way raise `unavailable`, and so does whoever asks from now on."""
+        """End every child at once. Running jobs raise `unavailable`, and so do later ones."""
         self._closed = True
         for child in self._children:
             child.kill()
@@ -364,7 +368,7 @@ class _Child:
         self._alarm: asyncio.TimerHandle | None = None
 
     async def ready(self) -> None:
-        """Return when it waits for jobs."""
+        """Return when the process waits for jobs."""
         await self._frame()
 
     async def answer(self, job: list[bytes]) -> tuple[Any, list[bytes]]:
@@ -384,7 +388,7 @@ class _Child:
         return body, [await read(size) for size in sizes]
 
     async def fate(self) -> "WorkerFailed | Busy":
-        """Why there was no answer."""
+        """Return why there was no answer."""
         with suppress(TimeoutError):
             async with asyncio.timeout(1):
                 await self.process.wait()
@@ -401,24 +405,24 @@ class _Child:
                 return WorkerFailed(f"it ended with exit code {code}", lasting=True)
 
     def rest(self, seconds: float, then: Callable[["_Child"], None]) -> None:
-        """Call `then` unless woken before."""
+        """Call `then` after `seconds` unless woken before."""
         self._alarm = asyncio.get_running_loop().call_later(seconds, then, self)
 
     def wake(self) -> bool:
-        """Whether it still lives."""
+        """Cancel the timer of `rest`, and return whether the process is still alive."""
         if self._alarm:
             self._alarm.cancel()
         return self.process.returncode is None and not self.end.done()
 
     def kill(self) -> None:
-        """End it now, whatever it does."""
+        """End the process now, whatever it does."""
         if self._alarm:
             self._alarm.cancel()
         with suppress(ProcessLookupError):
             self.process.kill()
 
     async def gone(self) -> None:
-        """Return when nothing of it is left."""
+        """Return when nothing of the process is left."""
         await self.end
 
     async def _listen(self) -> None:
@@ -429,7 +433,7 @@ class _Child:
 
 
 def _outcome(kind: Any, body: Any, parts: list[bytes]) -> Any:
-    """The value, or the exception that stands for it; `FrameError` when the answer is neither."""
+    """Return the value, or the exception that stands for it. Raises `FrameError` if the answer is neither."""
     match body:
         case {"value": plain, "last": bool()}:
             return frames.rebuild(kind, plain, parts)
@@ -444,7 +448,7 @@ def _outcome(kind: Any, body: Any, parts: list[bytes]) -> Any:
 
 
 async def sha256_of(content: bytes) -> str:
-    """In hex; of a large file worked out in a thread."""
+    """Return the SHA-256 in hexadecimal; a large file is hashed in a thread."""
     if len(content) > OFF_THE_LOOP:
         return (await asyncio.to_thread(hashlib.sha256, content)).hexdigest()
     return hashlib.sha256(content).hexdigest()
