@@ -70,7 +70,7 @@ class Call:
     @property
     def signed(self) -> Signed:
         """Return the person who is signed in; dispatch guarantees one for every route that needs a permission."""
-        assert self.person is not None, "the door lets nobody else through"
+        assert self.person is not None, "dispatch calls the handler for signed-in users only"
         return self.person
 
     @property

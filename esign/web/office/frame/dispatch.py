@@ -207,6 +207,7 @@ class Door:
                 return refused
         if (asked := await self._asked_again(line, call)) is not None:
             return asked
+        # Reading a large body, or checking a password, took long enough for the session or the role to change.
         if line.takes != "form" or call.cookie is not None:
             await self._recognise_anew(line, call)
             if (aside := self._aside(line, call)) is not None:
@@ -274,9 +275,8 @@ class Door:
         if line.needs is Stage.HALF:
             half = call.session is not None and call.session.stage is Stage.HALF
             return None if half else call.go("/sign-in")
-        if (
-            call.person is None and call.wants_json and line.takes == "files"
-        ):  # fetch() would follow a redirect unnoticed
+        # The script that uploads would follow a redirect without noticing it.
+        if call.person is None and call.wants_json and line.takes == "files":
             raise Problem("insufficient_scope", "You are signed out.")
         if call.person is None and line.method == "POST" and line.path != "/sign-out":
             return call.go("/sign-in", "ended-file" if line.takes == "files" else "ended")

@@ -139,7 +139,7 @@ async def join_first(call: Call, token: str, invited: Invitation) -> User:
     about = (invited.member.email, name, invited.organisation)
     password = await chosen(call, about, wrong)
     user = await invitations.join(call.runtime, token, invited, name, password, call.origin)
-    assert user is not None, "somebody new is not asked for a password that they have"
+    assert user is not None, "None only for an incorrect password of an existing account"
     return user
 
 
@@ -167,7 +167,7 @@ async def show_setup(call: Call) -> Response:
     if not await invitations.is_open(call.runtime, Errand.SETUP, call.path["token"]):
         return gone(call, Errand.SETUP)
     first = await accounts.first_organisation(call.runtime.db)
-    assert first is not None, "made when the program starts"
+    assert first is not None, "created when the program starts"
     name = "" if first.name == UNNAMED else first.name
     return call.page("set_up", name=name, zone=first.time_zone, zones=zones())
 
@@ -185,7 +185,7 @@ async def set_up(call: Call) -> Response:
         wrong = dict(refused.sentences)
     about = [call.form.get(name, "") for name in ("email", "name", "organisation")]
     password = await chosen(call, about, wrong)
-    assert given is not None, "else something was wrong"
+    assert given is not None, "an invalid form has raised Wrong"
     founder = Founder(given.name, given.email, password, given.organisation, given.time_zone)
     try:
         user = await invitations.found(call.runtime, token, founder, call.origin)

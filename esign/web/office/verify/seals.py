@@ -210,9 +210,8 @@ def timed(signature: Signature) -> Check:
         if stamp["trusted"]:
             return Check("good", "Time proved", f"{by}.")
         return Check("info", "Time stamped", f"{by}, an authority that this installation does not know.")
-    own = (
-        "" if signature["level"] in (None, "B-B") else " of its own"
-    )  # a document time stamp is listed separately
+    # A document time stamp covers the whole file and is listed separately; this is about the one in the signature.
+    own = "" if signature["level"] in (None, "B-B") else " of its own"
     missed = ", though one was asked for" if is_missed(signature) else ""
     if claimed is None:
         return Check("info", f"No time stamp{own}{missed}:", "nothing says when it was sealed.")
