@@ -1,4 +1,4 @@
-"""The table of all pages of the office: who may open each, and what each form needs."""
+"""The table of all pages of the office: the permission that each needs, and how its form is handled."""
 
 from typing import Any, Literal
 
@@ -46,10 +46,10 @@ def form(
     fresh: Literal["shown", "sent"] | None = None,
     **more: Any,
 ) -> tuple[Line, Line]:
-    """A page with a form, which shows it again where it is refused.
+    """Return the two lines of a page with a form, which is shown again with its errors.
 
-    `fresh`: whether the password, and a code of those who have one, is asked for before the page is shown, or before
-    what it sends is taken.
+    `fresh`: the password (and a code, for users with a second factor) must be confirmed before the page is
+    `shown`, or before its form is accepted (`sent`).
     """
     return (
         Line("GET", path, show, needs, fresh=fresh == "shown", code=more.get("code")),
@@ -58,7 +58,7 @@ def form(
 
 
 TABLE = (
-    # the entrance
+    # signing in and out
     Line("GET", "/", sign_in.start),
     *form("/sign-in", sign_in.show, sign_in.sign_in),
     *form("/sign-in/code", sign_in.show_code, sign_in.give_code, Stage.HALF),
@@ -66,12 +66,12 @@ TABLE = (
     *form("/sign-in/again/code", sign_in.show_code, sign_in.give_code, Stage.HALF, takes="rows"),
     Line("POST", "/sign-out", sign_in.sign_out, Act.READ),
     *form("/confirm", sign_in.show_confirm, sign_in.confirm, Act.READ),
-    # links that were mailed or printed
+    # emailed and printed links
     *form("/forgot", emailed_links.show_forgot, emailed_links.forgot),
     *form("/password/{token}", emailed_links.show_reset, emailed_links.reset),
     *form("/invitation/{token}", emailed_links.show_invitation, emailed_links.join),
     *form("/set-up/{token}", emailed_links.show_setup, emailed_links.set_up),
-    # what an owner looks at before the first document is sent
+    # set-up steps for an owner before the first document is sent
     Line("GET", "/server/address", server.show_address, Act.OWN),
     Line("POST", "/server/address", server.check_address, Act.OWN),
     Line("GET", "/server/mail", server.show_mail, Act.OWN),
@@ -89,7 +89,7 @@ TABLE = (
     Line("GET", "/documents/{id}/review", review.show, Act.WORK),
     Line("POST", "/documents/{id}/send", review.send, Act.WORK, again=review.show),
     *form("/documents/{id}/discard", edit.ask_discard, edit.discard, Act.WORK),
-    # the list of documents, and what can be done to several of them
+    # the list of documents, and actions on several of them
     Line("GET", "/documents", documents.show, Act.READ),
     *form("/selection/remind", selection.ask_remind, selection.remind, Act.WORK),
     *form("/selection/cancel", selection.ask_cancel, selection.cancel, Act.WORK),
@@ -99,14 +99,14 @@ TABLE = (
     Line("GET", "/selection/done", selection.show_done, Act.WORK),
     Line("GET", "/selection/download", selection.ask_download, Act.READ),
     Line("POST", "/selection/download", selection.download, Act.READ, code="recent"),
-    # for anybody who holds a sealed PDF
+    # the public verification page
     Line("GET", "/verify", verify.show),
     Line("GET", "/verify/{id}", verify.show),
     Line("POST", "/verify", verify.check, takes="files", again=verify.show, policy="verify"),
-    # where the session is
+    # the mode and organisation of the session
     Line("POST", "/mode", current_organisation.mode, Act.READ),
     Line("POST", "/organisation", current_organisation.organisation, Act.READ),
-    # one document: what there is to see; other pages below /documents stand before it
+    # pages of one document; `/documents/new` must stand before `/documents/{id}`
     Line("GET", "/documents/{id}", page.show, Act.READ),
     Line("GET", "/documents/{id}/mark", page.mark, Act.READ),
     Line("GET", "/documents/{id}/pages", papers.pages, Act.READ),
@@ -114,7 +114,7 @@ TABLE = (
     Line("GET", "/documents/{id}/files/{variant}", papers.file, Act.READ),
     Line("GET", "/documents/{id}/audit", papers.trail, Act.READ),
     Line("GET", "/documents/{id}/audit.json", papers.trail_as_json, Act.READ),
-    # what can be done with it
+    # actions on one document
     *form("/documents/{id}/remind", document_actions.ask_remind, document_actions.remind, Act.WORK),
     *form("/documents/{id}/cancel", document_actions.ask_cancel, document_actions.cancel, Act.WORK),
     *form("/documents/{id}/expiry", terms.ask_expiry, terms.expiry, Act.WORK),
@@ -139,13 +139,13 @@ TABLE = (
     # test mode
     Line("POST", "/documents/{id}/simulate", test_mode.simulate, Act.WORK, again=page.show),
     Line("GET", "/test/messages", test_mode.messages, Act.WORK),
-    # the person themself
+    # the account of the user
     Line("GET", "/account", account.show, Act.READ),
     Line("POST", "/account/name", account.rename, Act.READ, again=account.show),
     Line("POST", "/account/password", account.change_password, Act.READ, again=account.show),
     Line("POST", "/account/sessions/end-others", account.end_others, Act.READ),
     Line("POST", "/account/sessions/{id}/end", account.end, Act.READ),
-    # who takes over a browser must not get rid of the second factor: a code is asked for each time
+    # a code each time: an attacker with a stolen session must not remove the second factor
     *form(
         "/account/second-factor",
         second_factor.show,
@@ -156,7 +156,7 @@ TABLE = (
     ),
     Line("POST", "/account/second-factor/codes", second_factor.renew, Act.READ, fresh=True, code="each"),
     Line("POST", "/account/second-factor/off", second_factor.disable, Act.READ, fresh=True, code="each"),
-    # where fields are placed on a draft
+    # the field editor of a draft
     Line("GET", "/documents/{id}/fields", field_editor.show, Act.WORK),
     Line("POST", "/documents/{id}/fields", field_editor.save, Act.WORK, takes="rows"),
     Line("GET", "/documents/{id}/fields/state", field_editor.state, Act.WORK),
@@ -177,20 +177,20 @@ TABLE = (
     *form("/templates/{id}/use", use_template.show, use_template.use, Act.WORK, takes="rows"),
     Line("GET", "/templates/{id}/delete", template.ask_delete, Act.WORK),
     Line("POST", "/templates/{id}/delete", template.delete, Act.WORK),
-    # the others
+    # the members of the organisation
     *form("/members", members.show, members.invite, Act.SETTLE, fresh="sent"),
     Line("POST", "/members/{id}/role", members.change, Act.SETTLE, fresh=True, again=members.show),
     Line("POST", "/members/{id}/again", members.invite_again, Act.SETTLE, fresh=True, again=members.show),
     Line("POST", "/members/{id}/link", members.link, Act.SETTLE, fresh=True, again=members.show),
     Line("GET", "/members/{id}/remove", members.ask, Act.SETTLE),
     Line("POST", "/members/{id}/remove", members.remove, Act.SETTLE, fresh=True, again=members.show),
-    # what programs call with
+    # API tokens
     Line("GET", "/settings/tokens", tokens.show, Act.SETTLE),
     *form("/settings/tokens/new", tokens.show_new, tokens.create, Act.SETTLE, fresh="shown"),
     *form("/settings/tokens/{id}/name", tokens.show_name, tokens.rename, Act.SETTLE, fresh="sent"),
     Line("GET", "/settings/tokens/{id}/revoke", tokens.ask, Act.SETTLE),
     Line("POST", "/settings/tokens/{id}/revoke", tokens.revoke, Act.SETTLE, fresh=True),
-    # where other programs are told
+    # webhooks
     Line("GET", "/settings/webhooks", webhooks.show, Act.SETTLE),
     *form("/settings/webhooks/new", webhooks.show_new, webhooks.create, Act.SETTLE, fresh="shown"),
     Line("GET", "/settings/webhooks/{id}", deliveries.show, Act.SETTLE),
@@ -204,7 +204,7 @@ TABLE = (
     Line("POST", "/settings/webhooks/{id}/delete", webhooks.delete, Act.SETTLE, fresh=True),
     Line("GET", "/settings/webhooks/{id}/deliveries/{did}", deliveries.show_one, Act.SETTLE),
     Line("POST", "/settings/webhooks/{id}/deliveries/{did}/again", deliveries.redeliver, Act.SETTLE),
-    # what the organisation sets for itself, and what it used
+    # settings of the organisation
     *form(
         "/settings/organisation",
         settings.show_organisation,
@@ -218,7 +218,7 @@ TABLE = (
     Line("GET", "/settings/organisation/logo/remove", logo.ask, Act.SETTLE),
     Line("POST", "/settings/organisation/logo/remove", logo.remove, Act.SETTLE, fresh=True),
     *form("/settings/defaults", settings.show_defaults, settings.change_defaults, Act.SETTLE, fresh="sent"),
-    # what an owner erases of one person
+    # erasing the data of one person, for owners; then outbox, logs, usage, plan and seal
     *form("/settings/erasure", erase_person.show, erase_person.look, Act.OWN),
     Line("POST", "/settings/erasure/begin", erase_person.begin, Act.OWN, fresh=True, again=erase_person.show),
     Line("GET", "/settings/outbox", outbox.show, Act.SETTLE),
@@ -246,6 +246,7 @@ TABLE = (
 
 
 def routes(runtime: Runtime, pages: Pages, uploads: Uploads) -> list[Route]:
+    """Return the routes of the office, with the limits that they share."""
     windows = Windows(runtime.clock, {"verify": runtime.config.limits.verifies_per_minute})
     places = frozenset(line.path for line in TABLE if line.method == "GET")
     packing = Uploads(per_key=2, in_all=6, patience=1)

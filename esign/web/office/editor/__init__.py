@@ -1,1 +1,1 @@
-"""The field editor, shared by drafts and templates."""
+"""The field editor, which drafts and templates share."""

@@ -1,4 +1,4 @@
-"""What the field editor needs to know, whoever's fields it places: those of recipients or those of roles."""
+"""The data of the field editor, for fields of recipients and for fields of a template's roles."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from esign.core.document.document import ACTING, Field, FieldType, File, Role
 from esign.core.document.placement import SIZES
 from esign.web.api.field_replies import present
 
-# The name of each type, and the key that takes it.
+# The name of each field type, and the key that chooses it.
 TYPES = {
     FieldType.SIGNATURE: ("Signature", "S"),
     FieldType.INITIALS: ("Initials", "I"),
@@ -28,11 +28,11 @@ PALETTE = [
 ]
 
 
-COLOURS = 8  # `--r1` to `--r8` of the style sheets
+COLOURS = 8  # the CSS variables `--r1` to `--r8`
 
 
 class Holder(Protocol):
-    """Somebody with fields: a recipient, or a role of a template."""
+    """Who has fields: a recipient, or a role of a template."""
 
     @property
     def id(self) -> str: ...
@@ -46,7 +46,7 @@ class Holder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A page to place fields on; `image` is the address of its picture."""
+    """A page on which fields are placed; `image` is the address of its picture."""
 
     number: int
     width: float
@@ -55,7 +55,7 @@ class Sheet:
 
 
 def people(holders: Iterable[Holder]) -> list[dict[str, Any]]:
-    """All of them in their order; whoever may hold fields has a number, which gives their colour."""
+    """Return all holders in order. Those whose role may hold fields have a number, which decides their colour."""
     numbers = count(1)
     return [
         {
@@ -69,12 +69,12 @@ def people(holders: Iterable[Holder]) -> list[dict[str, Any]]:
 
 
 def colours(holders: Iterable[Holder]) -> dict[str, int]:
-    """By the id of whoever may hold fields: on every page the one that their fields have in the editor, from 1 on."""
+    """Return the colour, from 1 on, of each holder that may have fields, by id; on every page it is the same."""
     return {one["id"]: (one["number"] - 1) % COLOURS + 1 for one in people(holders) if one["number"]}
 
 
 def placed(holders: Iterable[Holder]) -> list[dict[str, Any]]:
-    """Their fields as requests write them, each with the id of its `holder`."""
+    """Return the fields as API requests write them, each with the id of its `holder`."""
     return [
         {"holder": holder.id}
         | {n: v for n, v in present(field).model_dump(by_alias=True).items() if n not in ("id", "filledAt")}
@@ -84,12 +84,15 @@ def placed(holders: Iterable[Holder]) -> list[dict[str, Any]]:
 
 
 def state(holders: Sequence[Holder], revision: int, most: int) -> dict[str, Any]:
-    """What is stored now; `most` fields may be placed."""
+    """Return what is stored now; `most` is the number of fields that may be placed."""
     return {"revision": revision, "most": most, "people": people(holders), "fields": placed(holders)}
 
 
 def sheets(file: File, at: str) -> list[Sheet]:
-    """Their pictures lie below the address `at`; the hash of one makes it another when the file is."""
+    """Return the pages of a file, with pictures below the address `at`.
+
+    The address of a picture contains its hash, so that caches notice a new file.
+    """
     return [
         Sheet(number, page.width, page.height, f"{at}/sheets/{number}.webp?{image[:16]}")
         for number, (page, image) in enumerate(zip(file.pages, file.images, strict=True), 1)
@@ -97,7 +100,7 @@ def sheets(file: File, at: str) -> list[Sheet]:
 
 
 def listed(holders: Iterable[Holder]) -> list[dict[str, Any]]:
-    """All fields in the order in which one reads, for those who have no script."""
+    """Return all fields in reading order, for browsers without JavaScript."""
     found = [
         {"page": field.page, "y": field.y, "x": field.x, "who": holder.name, "label": field.label}
         | {"type": TYPES[field.type][0], "required": field.required}

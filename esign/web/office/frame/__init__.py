@@ -1,1 +1,1 @@
-"""What every page of the office shares: its request, its forms, its frame."""
+"""What every page of the office shares: dispatch, the request, forms, messages, paging and dates."""

@@ -1,4 +1,4 @@
-"""One request for a page of the office, as its handler sees it."""
+"""One request for a page of the office, as its handler sees it; also the CSRF tokens of forms."""
 
 import base64
 import hmac
@@ -34,17 +34,20 @@ CSRF, PLACE = "csrf", "place"
 SECRETS = ("password", "passphrase", "current", "code", "accessCode")
 PURPOSE = "session-csrf"
 MASK, MAC_BYTES = 16, 32
-REFERRER = "same-origin"  # with less, browsers call the origin of a form that is sent "null"
+REFERRER = "same-origin"  # with `no-referrer`, browsers send `Origin: null` with a form
 
 
 @dataclass(slots=True)
 class Call:
-    """`signed` is None at entrances; `cookie` is the session's new one, if the handler made one, and `browser` the
-    token by which the browser of a complete sign-in is known from now on.
+    """The request that a handler answers, with everything that dispatch has found out about it.
 
-    `incoming` is a body that brings files; `attention`: how many documents need some; `outage`: why no mail
-    leaves; `places`: the pages that there
-    are; `packing`: the places of archives that are under way.
+    `person` is None while nobody is signed in, and during the step that asks for a code. `incoming` is the body
+    of a form with files. `attention` is the number of documents that need attention. `outage` says why no mail
+    leaves now. `places` holds the paths of all pages that can be shown. `packing` limits the archives that are
+    built at once.
+
+    A handler sets `cookie` to give the session a new cookie, and `browser` to the token by which the browser is
+    known after a complete sign-in.
     """
 
     request: Request
@@ -66,52 +69,58 @@ class Call:
 
     @property
     def signed(self) -> Signed:
-        assert self.person is not None, "the door lets nobody else through"
+        """Return the person who is signed in; dispatch guarantees one for every route that needs a permission."""
+        assert self.person is not None, "dispatch calls the handler for signed-in users only"
         return self.person
 
     @property
     def owner(self) -> Owner:
-        """Whose documents the session is at."""
+        """Return the organisation and mode that the session is in: their documents are shown."""
         return Owner(self.signed.organisation.id, self.signed.session.mode)
 
     @property
     def place(self) -> str:
-        """Where the session is, as the forms of a page say it."""
+        """Return organisation and mode as text, as each form carries them in its field `place`."""
         return f"{self.owner.organisation_id}.{self.owner.mode}"
 
     @property
     def actor(self) -> Actor:
-        """The person, as the audit trail names them."""
+        """Return the member as the audit trail names them."""
         signed = self.signed
         return Actor("member", signed.member.id, signed.user.name, signed.user.email)
 
     @property
     def wants_json(self) -> bool:
-        """Whether the script of a page asks, which goes on from the answer itself."""
+        """Return whether a script sent the request and expects JSON, which it handles itself."""
         return self.request.headers.get("accept") == "application/json"
 
     @property
     def path(self) -> Mapping[str, str]:
-        """The parameters in the address."""
+        """Return the parameters in the path of the address."""
         return self.request.path_params
 
     async def recognise(self, email: str) -> Browser:
-        """Return this browser, as the account of that address knows it."""
+        """Return the browser of this request and whether the account with the address `email` knows it."""
         cookie = cookies.find_browser(self.request, self.runtime.config)
         return await known_browsers.recognise(self.runtime, cookie, email)
 
     @property
     def caller(self) -> Caller:
-        """Who asks, and from where, as the administrative audit log names them."""
+        """Return the member and the origin of the request, as the administrative audit log records them."""
         return Caller(self.actor, self.origin)
 
     @property
     def origin(self) -> Origin:
+        """Return the IP address and user agent of the request, which `web.http` has determined."""
         found: Origin = self.request.scope["esign.origin"]
         return found
 
     def page(self, template: str, /, **shown: Any) -> HTMLResponse:
-        """A page with its frame: whose it is, what was typed, what was wrong with it, what was just done."""
+        """Render a template inside the frame of the office.
+
+        The frame adds the signed-in person, the CSRF token, the typed values except secrets, the errors at the
+        fields, and the message about what was just done.
+        """
         person = self.person
         base = self.runtime.config.server.base_url
         frame = {
@@ -145,7 +154,11 @@ class Call:
         return made
 
     def go(self, path: str, done: str | None = None, number: int | None = None) -> Response:
-        """On to another page, with a sentence of `DONE` on it, or one of `COUNTED` about so many."""
+        """Redirect (303) to `path`.
+
+        `done` names a sentence of `DONE` to show there or, if `number` is given, one of `COUNTED` about that
+        many.
+        """
         assert done is None or done in (DONE if number is None else COUNTED)
         told = {"done": done, "number": number} if number is not None else {"done": done}
         there = f"{path}{'&' if '?' in path else '?'}{urlencode(told)}" if done else path
@@ -154,13 +167,13 @@ class Call:
 
 
 def mac(runtime: Runtime, session: Session) -> str:
-    """What a form of this session carries; it reads otherwise each time."""
+    """Return a CSRF token for this session, masked differently on each call (BREACH)."""
     mask = os.urandom(MASK)
     return base64.urlsafe_b64encode(mask + signed_with(runtime, session, mask)).decode()
 
 
 def is_own(runtime: Runtime, session: Session, given: str) -> bool:
-    """Whether it was made for this session."""
+    """Return whether a CSRF token was made for this session."""
     try:
         raw = base64.urlsafe_b64decode(given.encode("ascii"))
     except ValueError:
@@ -169,7 +182,7 @@ def is_own(runtime: Runtime, session: Session, given: str) -> bool:
 
 
 def may_be_mac(given: str) -> bool:
-    """Whether it reads like one of any session, of today or of before."""
+    """Return whether the text has the form of a CSRF token, of this or of any earlier session."""
     try:
         return len(base64.urlsafe_b64decode(given.encode("ascii"))) == MASK + MAC_BYTES
     except ValueError:
@@ -177,11 +190,16 @@ def may_be_mac(given: str) -> bool:
 
 
 def signed_with(runtime: Runtime, session: Session, mask: bytes) -> bytes:
+    """Return the MAC of the session's id and a mask."""
     return runtime.vault.mac(PURPOSE, session.id.encode() + mask)
 
 
 def local(text: str) -> str | None:
-    """An address of ours to go on to; None for whatever a browser could take for another site's."""
+    """Return `text` if it is a path on this site, otherwise None.
+
+    None also for anything that a browser could read as an address of another site, such as `//host` or
+    `/\\host`.
+    """
     plain = text.isascii() and text.isprintable() and " " not in text and "\\" not in text
     return (
         text if plain and text.startswith("/") and not text.startswith("//") and len(text) <= 2000 else None

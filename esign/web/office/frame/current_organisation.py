@@ -1,4 +1,4 @@
-"""Where a session is: in which organisation, and in live or test mode."""
+"""Switch the session to another organisation, or between live and test mode."""
 
 from starlette.responses import Response
 
@@ -11,7 +11,7 @@ MODES = {mode.value: mode for mode in Mode}
 
 
 async def mode(call: Call) -> Response:
-    """The page one was on, in the other mode."""
+    """Switch between live and test mode, and return to the page that the user was on."""
     wanted = MODES.get(call.form.get("mode", ""))
     here = call.signed.organisation.id
     if wanted is None or not await sessions.go(call.runtime, call.signed, here, wanted):
@@ -20,7 +20,10 @@ async def mode(call: Call) -> Response:
 
 
 def there(call: Call, path: str) -> str:
-    """The page at `path`, or the list above it: a document is of one mode alone, and of a form no page may be left."""
+    """Return `path` if it can be shown in the other mode, otherwise the nearest page above it.
+
+    A document exists in one mode only, and a form has no page of its own that could be shown again.
+    """
     known = local(path) or ""
     while known and known.partition("?")[0] not in call.places:
         known = known.partition("?")[0].rpartition("/")[0]
@@ -28,7 +31,7 @@ def there(call: Call, path: str) -> str:
 
 
 async def organisation(call: Call) -> Response:
-    """The office of another organisation that the person is of."""
+    """Switch to another organisation of the user; raise `not_found` if they are not a member of it."""
     wanted = call.form.get("id", "")
     if not await sessions.go(call.runtime, call.signed, wanted, call.signed.session.mode):
         raise Problem("not_found")

@@ -1,4 +1,4 @@
-"""Days and times as people write them into forms, on the clocks of their organisation."""
+"""Convert between instants and the local dates and times that users type into forms."""
 
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -7,22 +7,22 @@ from esign.core.instant import EPOCH, Instant, to_datetime
 
 
 def instant_of(local: datetime, zone: str) -> Instant:
-    """What the clocks of the zone call so."""
+    """Return the instant at which the clocks of the zone show this local time."""
     return (local.replace(tzinfo=ZoneInfo(zone)) - EPOCH) // timedelta(milliseconds=1)
 
 
 def end_of(text: str, zone: str) -> Instant:
-    """When a day such as `2026-11-22` is over; ValueError for what is none."""
+    """Return the end of a day such as `2026-11-22`, exclusive; raise ValueError for anything else."""
     return instant_of(datetime.combine(date.fromisoformat(text) + timedelta(days=1), time()), zone)
 
 
 def begin_of(text: str, zone: str) -> Instant:
-    """When a day such as `2026-11-22` begins; ValueError for what is none."""
+    """Return the beginning of a day such as `2026-11-22`; raise ValueError for anything else."""
     return instant_of(datetime.combine(date.fromisoformat(text), time()), zone)
 
 
 def moment_of(text: str, zone: str) -> Instant:
-    """The moment that a field for date and time holds, such as `2026-11-22T05:35`; ValueError for what is none."""
+    """Return the instant of a `datetime-local` value such as `2026-11-22T05:35`; raise ValueError for anything else."""
     local = datetime.fromisoformat(text)
     if local.tzinfo is not None:
         raise ValueError("a time on the clocks of the organisation names no zone")
@@ -30,5 +30,5 @@ def moment_of(text: str, zone: str) -> Instant:
 
 
 def as_field(at: Instant, zone: str) -> str:
-    """The moment as such a field takes it."""
+    """Return the instant as a `datetime-local` field takes it, on the clocks of the zone."""
     return f"{to_datetime(at).astimezone(ZoneInfo(zone)):%Y-%m-%dT%H:%M}"

@@ -1,4 +1,7 @@
-"""Opens each line of the table: who asks, from where, with which form, and whether they may."""
+"""Check each request against its line of the table of pages, then call its handler.
+
+Checked are the origin, the session, the permission, the form's CSRF token and the password.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -35,8 +38,8 @@ from esign.web.pages import Pages
 
 Handler = Callable[[Call], Awaitable[Response]]
 
-PROOF, CODE = "password-again", "code-again"  # the fields of the page that asks who it is
-ASK = "ask"  # names the one field that is asked for, where the page behind needs no more
+PROOF, CODE = "password-again", "code-again"  # the fields of the page that asks for proof
+ASK = "ask"  # `ask=password-again` in an address: the page behind it needs the password only
 STALE = "This page was open for long. Please send it once more."
 ELSEWHERE = (
     "You have gone to another organisation or mode in another tab, where this form does not belong."
@@ -49,20 +52,28 @@ WRONG_CODE = (
 UNPROCESSABLE = 422
 REDIRECTS = range(300, 400)
 OF_THE_FILE = ("request_too_large", "rate_limited", "unavailable")
-FRAME = 64 * 2**10  # bytes of a form around its file
-DOWNLOADS = frozenset({"/selection/download"})  # whose page stays, since a file is saved beside it
+FRAME = 64 * 2**10  # bytes that a multipart form may have besides its file
+DOWNLOADS = frozenset({"/selection/download"})  # the browser saves a file and stays on the page
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the table. `needs`: what the person's role must allow, that a code is awaited, or nothing.
+    """One line of the table of pages.
 
-    `fresh`: their password was given a moment ago, or is asked for again. `code`: of somebody with a second factor a
-    code is asked for too, unless one confirmed such an act a moment ago (`recent`, the usual where `fresh`), or with
-    this very form (`each`); the code of the sign-in never counts, as it says nothing of who is at the browser now.
-    `again`: the page that shows the form with what is wrong. `takes`: a plain form, or a large one, with a row for
-    each recipient or with files, which is not read before it is clear who sends it. `policy`: how often it may be
-    sent from one address. `mib`: how large its file may be, where that is less than a document.
+    `needs`: the permission that the member's role must have, `Stage.HALF` for the step that asks for a code, or
+    None.
+
+    `fresh`: the password must have been confirmed recently; otherwise it is asked for again.
+
+    `code`: when a user with a second factor must give a code too. `recent`: unless they confirmed a sensitive
+    act a moment ago (the default if `fresh`). `each`: with this very form. `never`: not at all. The code of the
+    sign-in does not count, because it says nothing about who is at the browser now.
+
+    `again`: the page that shows the form again, with its errors. `policy`: the rate limit for one network.
+
+    `takes`: a plain form, a large one (`rows`, with a row for each recipient), or one with files, which is not
+    read before the sender is known. `mib`: the size limit of its file, if it is smaller than that of a
+    document.
     """
 
     method: str
@@ -78,17 +89,26 @@ class Line:
 
     @property
     def asks_code(self) -> Literal["recent", "each", "never"]:
-        """When somebody with a second factor is asked for a code."""
+        """Return when a user with a second factor must give a code."""
         return self.code or ("recent" if self.fresh else "never")
 
     @property
     def of_a_place(self) -> bool:
-        """Whether its form counts only where it was shown: another tab may have led the session elsewhere since."""
+        """Return whether the form is valid only in the organisation and mode where it was shown.
+
+        Another tab may have switched the session since.
+        """
         return self.needs in (Act.WORK, Act.SETTLE, Act.OWN)
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
+    """Makes a route of each line of the table. The fields are what all of them share.
+
+    `places`: the paths of all pages that can be shown. `uploads` and `strangers` limit concurrent uploads of
+    signed-in users and of everybody else; `packing` limits archives.
+    """
+
     runtime: Runtime
     pages: Pages
     tries: Tries
@@ -99,6 +119,8 @@ class Door:
     strangers: Uploads
 
     def open(self, line: Line) -> Route:
+        """Return the route of one line: it calls the handler behind all checks, and sets the cookies of the answer."""
+
         async def answer(request: Request) -> Response:
             call = Call(
                 request, self.runtime, self.pages, self.tries, places=self.places, packing=self.packing
@@ -118,6 +140,11 @@ class Door:
         return Route(line.path, answer, methods=[line.method])
 
     async def _answer(self, line: Line, call: Call) -> Response:
+        """Read the form, recognise the session, check the permission, and call the handler.
+
+        A large form is read only after the session is known. A form whose session has ended is carried on to
+        the sign-in page, so that nothing the user typed is lost.
+        """
         if line.method == "POST":
             same_origin(call.request)
         if line.method == "POST" and line.takes == "form":
@@ -141,12 +168,13 @@ class Door:
             return await self._admitted(line, call)
 
     def _place(self, call: Call) -> AbstractAsyncContextManager[Place]:
-        """A place for a large file: strangers have their own, of which one network takes one."""
+        """Return a place among the uploads. Users who are not signed in share a small number, one per network."""
         if call.person is None:
             return self.strangers.place(network_of(call.origin.ip or "local"))
         return self.uploads.place(call.person.user.id, call.person.organisation.id)
 
     def _count(self, policy: str, call: Call) -> None:
+        """Count one request of this network against the policy; raise `rate_limited` beyond its limit."""
         standing = self.windows.count_address(policy, call.origin.ip or "local")
         if standing is not None and standing.exceeded:
             sentence = (
@@ -155,7 +183,10 @@ class Door:
             raise Problem("rate_limited", sentence, retry_after=standing.reset)
 
     async def _refusal(self, line: Line, call: Call, problem: Problem) -> Response:
-        """What cannot be done; where it is about the file alone, on the page that it was sent from."""
+        """Return the answer to a request that failed: as JSON for a script, otherwise as a page.
+
+        A problem that concerns only the uploaded file is shown on the page that sent it.
+        """
         if call.wants_json:
             return as_json(call.request.scope, problem)
         if line.takes != "files" or line.again is None or problem.code not in OF_THE_FILE:
@@ -169,12 +200,14 @@ class Door:
         return answer
 
     async def _admitted(self, line: Line, call: Call) -> Response:
+        """Check the token of the form and ask for the password if needed, then call the handler."""
         if line.method == "POST" and line.needs is not None:
             assert call.session is not None
             if (refused := self._misplaced(line, call)) is not None:
                 return refused
         if (asked := await self._asked_again(line, call)) is not None:
             return asked
+        # Reading a large body, or checking a password, took long enough for the session or the role to change.
         if line.takes != "form" or call.cookie is not None:
             await self._recognise_anew(line, call)
             if (aside := self._aside(line, call)) is not None:
@@ -185,7 +218,11 @@ class Door:
             return await shown_again(line, call, wrong)
 
     def _misplaced(self, line: Line, call: Call) -> Response | None:
-        """Raises for a form of another session or place; the page that offers it again, where something is in it."""
+        """Return the page that offers a form again which belongs to another session, organisation or mode.
+
+        Return None if the form is in its place. Raise `invalid_request` if the form has no content worth
+        keeping, has files, or was sent by a script.
+        """
         assert call.session is not None
         own = is_own(self.runtime, call.session, call.form.get(CSRF, ""))
         elsewhere = line.of_a_place and call.form.get(PLACE, call.place) != call.place
@@ -201,6 +238,7 @@ class Door:
         return None
 
     async def _recognise(self, call: Call) -> None:
+        """Find the session and the person of the cookie, and what the frame of the page says about them."""
         token = cookies.find(call.request, self.runtime.config)
         if token is not None:
             call.session = await sessions.known(self.runtime, token)
@@ -214,9 +252,9 @@ class Door:
             call.attention = (await document_list.count(self.runtime, call.owner)).attention
 
     async def _recognise_anew(self, line: Line, call: Call) -> None:
-        """Look at the session and the role once more: a body takes minutes to come, and a proof may wait its turn.
+        """Load the session and the role once more, since reading a body and checking a password can take minutes.
 
-        Raises `invalid_request` where the session has gone to another organisation or mode meanwhile.
+        Raise `invalid_request` if the session was switched to another organisation or mode in the meantime.
         """
         if call.session is None:
             return
@@ -227,15 +265,18 @@ class Door:
             raise Problem("invalid_request", ELSEWHERE)
 
     def _aside(self, line: Line, call: Call) -> Response | None:
-        """Where somebody goes who is not signed in; raises `insufficient_scope` where their role is not enough."""
+        """Return the redirect for a user who is not signed in, or None if the request may go on.
+
+        Raise `insufficient_scope` if the member's role lacks the permission, and for a script that uploads
+        without a session.
+        """
         if line.needs is None:
             return None
         if line.needs is Stage.HALF:
             half = call.session is not None and call.session.stage is Stage.HALF
             return None if half else call.go("/sign-in")
-        if (
-            call.person is None and call.wants_json and line.takes == "files"
-        ):  # an upload follows redirects blindly
+        # The script that uploads would follow a redirect without noticing it.
+        if call.person is None and call.wants_json and line.takes == "files":
             raise Problem("insufficient_scope", "You are signed out.")
         if call.person is None and line.method == "POST" and line.path != "/sign-out":
             return call.go("/sign-in", "ended-file" if line.takes == "files" else "ended")
@@ -246,14 +287,14 @@ class Door:
         return None
 
     async def _asked_again(self, line: Line, call: Call) -> Response | None:
-        """Return the page that asks for the password, a code or both, with the form inside; None once all is given."""
+        """Return the page that asks for the password, a code or both, with the form inside; None once all are given."""
         if not line.fresh and line.asks_code == "never":
             return None
         given = {name: call.form.pop(name) for name in (PROOF, CODE) if name in call.form}
         asks = find_missing_proofs(call, password=line.fresh, code=line.asks_code)
         if not asks:
             return None
-        if line.method == "GET" or line.takes == "files":  # a file cannot wait in a page
+        if line.method == "GET" or line.takes == "files":  # a file cannot be carried inside a page
             only = {} if CODE in asks or line.asks_code != "never" else {ASK: PROOF}
             return call.go(f"/confirm?{urlencode({'next': address(call.request), **only})}")
         if given:
@@ -272,7 +313,7 @@ class Door:
 def find_missing_proofs(
     call: Call, *, password: bool = True, code: Literal["recent", "each", "never"] = "recent"
 ) -> tuple[str, ...]:
-    """Return the fields that the person has to fill in before they go on; none where what they gave still counts."""
+    """Return the fields that the user must fill in to prove who they are; none while an earlier proof counts."""
     session, now = call.signed.session, call.runtime.clock.now()
     needed = {PROOF: password and not session.is_fresh(now), CODE: False}
     if call.signed.user.totp is not None and code != "never":
@@ -281,9 +322,9 @@ def find_missing_proofs(
 
 
 async def prove(call: Call, asks: Sequence[str], given: Mapping[str, str]) -> None:
-    """Confirm who is at the browser; the session goes on under a new cookie.
+    """Confirm the password, the code or both, and give the session a new cookie.
 
-    Raises `Wrong` at the field that is empty or not right, and `rate_limited` after too many tries.
+    Raise `Wrong` at a field that is empty or incorrect, and `rate_limited` after too many attempts.
     """
     if empty := {name: EMPTY for name in asks if not given.get(name, "").strip()}:
         raise Wrong(empty)
@@ -294,9 +335,9 @@ async def prove(call: Call, asks: Sequence[str], given: Mapping[str, str]) -> No
 async def confirm(
     call: Call, password: str | None, code: str | None, fields: tuple[str, str] = (PROOF, CODE)
 ) -> str:
-    """Return the new cookie of the session; `fields` are those of the form that holds password and code.
+    """Return the new cookie of the session; `fields` names the form's fields for password and code.
 
-    Raises `Wrong` at the field that is not right, and `rate_limited` after too many tries.
+    Raise `Wrong` at the field that is incorrect, and `rate_limited` after too many attempts.
     """
     user, ip = call.signed.user, call.origin.ip
     call.tries.count("confirm", user.id, ip)
@@ -311,26 +352,31 @@ async def confirm(
 
 
 async def shown_again(line: Line, call: Call, wrong: Wrong) -> Response:
+    """Show the page of the form again with its errors, as status 422."""
     assert line.again is not None, f"{line.path} refuses a form that it cannot show again"
     call.wrong = wrong.sentences
     answer = await line.again(call)
-    if answer.status_code not in REDIRECTS:  # the page of the form leads on where it is for nothing any more
+    if answer.status_code not in REDIRECTS:  # the page itself redirects if its form no longer applies
         answer.status_code = UNPROCESSABLE
     return answer
 
 
 def sign_in_then(request: Request) -> str:
-    """The sign-in page, which leads back to a page that was asked for; a form is not sent again by itself."""
+    """Return the address of the sign-in page. It leads back to a requested page, but never repeats a form."""
     return f"/sign-in?{urlencode({'next': address(request)})}" if request.method == "GET" else "/sign-in"
 
 
 def address(request: Request) -> str:
+    """Return path and query of the request."""
     query = request.url.query
     return f"{request.url.path}?{query}" if query else request.url.path
 
 
 def fault(call: Call, problem: Problem) -> Response:
-    """What cannot be done, on a page of the office; where nobody is signed in, as everywhere."""
+    """Show a problem on a page of the office. Without a session, raise it again for the common error page.
+
+    Only 400, 409 and 429 are shown on a page of the office to a user who is not signed in.
+    """
     if call.person is None and problem.status not in (400, 409, 429):
         raise problem
     kinds = {401: "refused", 404: "missing", 409: "conflict", 429: "busy", 503: "away"}
@@ -341,7 +387,7 @@ def fault(call: Call, problem: Problem) -> Response:
 
 
 class Lingering(Response):
-    """An answer to a form that is too large: its browser reads it while it is still sending."""
+    """A response to a body that is still being sent: the browser may read the answer before its upload ends."""
 
     def __init__(self, answer: Response, incoming: Incoming) -> None:
         super().__init__()

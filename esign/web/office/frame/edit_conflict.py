@@ -1,6 +1,7 @@
-"""What a form showed when it was opened (`seen-NAME`), so that nobody's change is written over unseen.
+"""Detect that two users edited the same text, by what a form showed when it was opened (its `seen-NAME` fields).
 
-What only one of two people changed is taken from both; what both changed is asked of the second, whose text stays.
+A text that only one of them changed is taken from that one. If both changed the same text, the second user is
+asked, and keeps what they typed.
 """
 
 from collections.abc import Mapping
@@ -12,9 +13,10 @@ BOTH = "Somebody changed this meanwhile. Now it is: {}. Save once more to put yo
 
 
 def typed(call: Call, stored: Mapping[str, str], written: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The texts that somebody typed into; raises `Wrong` for those that another changed since the page was shown.
+    """Return the texts that this user changed; raise `Wrong` for each that another user changed in the meantime.
 
-    `stored`: as its page would show them now; `written`: the same as a sentence names them, where that is otherwise.
+    `stored` holds the texts as the page would show them now. `written` holds the same texts as an error message
+    names them, where they differ.
     """
     mine, wrong = dict[str, str](), dict[str, str]()
     for name, now in stored.items():
@@ -32,7 +34,7 @@ def typed(call: Call, stored: Mapping[str, str], written: Mapping[str, str] | No
 
 
 def afresh(call: Call, stored: Mapping[str, str], mine: Mapping[str, str]) -> None:
-    """The page shows what is stored now, but for what was typed."""
+    """Make the page show what is stored now, except in the fields of `mine`."""
     for name in stored:
         call.form.pop(f"seen-{name}", None)
         if name not in mine:

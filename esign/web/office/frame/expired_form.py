@@ -1,4 +1,4 @@
-"""A form whose session had ended: what was typed waits inside the pages of signing in, and can be sent after that."""
+"""Keep a form whose session has ended: it travels inside the sign-in pages and can be sent again afterwards."""
 
 import orjson
 from starlette.responses import HTMLResponse
@@ -8,32 +8,33 @@ from esign.web.http.validation import check
 from esign.web.office.frame.call import CSRF, PLACE, Call, is_own, local, may_be_mac
 from esign.web.rest.schema import Schema
 
-HELD = "held"  # the field that carries it from one page to the next
-UNHELD = (CSRF, "password", "current", "code-again")  # secrets are typed once more where they are asked for
+HELD = "held"  # the field that carries the form from page to page
+UNHELD = (CSRF, "password", "current", "code-again")  # never carried along: the user types secrets again
 DAMAGED = "The form could not be kept. Go back, and send it once more."
 FORBIDDEN = 403
 
 
 class Held(Schema):
-    """Where a form goes, and what stands in it."""
+    """The path that a form was sent to, and its fields."""
 
     to: str
     form: dict[str, str]
 
 
 def worth(call: Call) -> bool:
-    """Whether it is the form of a session that is no more, and says something."""
+    """Return whether the form belongs to a session that has ended, and has content."""
     given = call.form.get(CSRF, "")
     own = call.session is not None and is_own(call.runtime, call.session, given)
     return says_something(call) and may_be_mac(given) and not own
 
 
 def says_something(call: Call) -> bool:
+    """Return whether any field has a text, other than those that every form carries."""
     return any(text for name, text in call.form.items() if name not in (CSRF, PLACE))
 
 
 def waiting(call: Call) -> HTMLResponse:
-    """The page of signing in with the form inside."""
+    """Show the sign-in page with the form inside, as status 403."""
     packed = pack(call)
     call.form = {HELD: packed}
     page = call.page("sign_in", next=None)
@@ -42,12 +43,16 @@ def waiting(call: Call) -> HTMLResponse:
 
 
 def pack(call: Call) -> str:
+    """Return the form as JSON, without its secrets."""
     form = {name: text for name, text in call.form.items() if not name.startswith(UNHELD)}
     return orjson.dumps({"to": call.request.url.path, "form": form}).decode()
 
 
 def offered(call: Call, packed: str, sentence: str | None = None) -> HTMLResponse:
-    """What was held, on a page that sends it when its reader says so; `sentence`: why it was not taken."""
+    """Show the kept form on a page that sends it when the user agrees; `sentence` says why it was not accepted before.
+
+    Raise `invalid_request` if `packed` is damaged, or leads to another site.
+    """
     try:
         found = check(Held, orjson.loads(packed))
     except orjson.JSONDecodeError:

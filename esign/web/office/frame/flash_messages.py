@@ -1,4 +1,4 @@
-"""Sentences that tell what was just done, and times as the pages write them."""
+"""Sentences that say what was just done, and the texts for times, sizes and counts on pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ DONE: Mapping[str, str] = {
     "delivery-failed": "Sent, but the program has not taken it.",
 }
 
-NOT_MAILED: Mapping[str, str] = {  # instead of those, while no mail leaves
+NOT_MAILED: Mapping[str, str] = {  # replace those of DONE and COUNTED while no mail leaves
     "invited": "They are invited, but not mailed. Choose “Invitation link” beside their name, and give them the link.",
     "invited-again": "They are invited anew, but not mailed. Choose “Invitation link” beside their name, and give them"
     " the link; the one before it no longer works.",
@@ -94,7 +94,11 @@ COUNTED: Mapping[str, tuple[str, str]] = {
 
 
 def said(query: Mapping[str, str], *, mails: bool = True) -> str | None:
-    """The sentence that an address asks for; a number in it is only a number. `mails`: whether mails leave now."""
+    """Return the sentence that the query of an address names, or None.
+
+    A number in the address is only ever shown as a number. `mails` is False while no mail leaves; the sentence
+    then says so.
+    """
     name, number = query.get("done", ""), query.get("number", "")
     if not mails and name in NOT_MAILED:
         return NOT_MAILED[name]
@@ -105,45 +109,46 @@ def said(query: Mapping[str, str], *, mails: bool = True) -> str | None:
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 page`, `12 pages`."""
+    """Return the number with its noun: `1 page`, `12 pages`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def size(octets: int) -> str:
-    """`341 kB`, `1.2 MB`."""
+    """Return a size in bytes as text: `341 kB`, `1.2 MB`."""
     return f"{max(1, round(octets / 1e3))} kB" if octets < 999_500 else f"{octets / 1e6:.1f} MB"
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Writes instants on the clocks of a zone, as somebody would say them at `now`."""
+    """Formats instants in a time zone, relative to `now` where a method says so."""
 
     zone: str
     now: Instant
 
     def iso(self, at: Instant) -> str:
+        """Return the instant in RFC 3339."""
         return rfc3339(at)
 
     def day(self, at: Instant) -> str:
-        """`22 Nov 2026`."""
+        """Return `22 Nov 2026`."""
         there = self._there(at)
         return f"{there.day} {there:%b %Y}"
 
     def moment(self, at: Instant) -> str:
-        """`22 Nov 2026, 05:35`."""
+        """Return `22 Nov 2026, 05:35`."""
         there = self._there(at)
         return f"{there.day} {there:%b %Y}, {there:%H:%M}"
 
     def clock(self, at: Instant) -> str:
-        """`05:35`."""
+        """Return `05:35`."""
         return f"{self._there(at):%H:%M}"
 
     def date(self, at: Instant) -> str:
-        """`2026-11-22`, as a field for dates takes it."""
+        """Return `2026-11-22`, as a date field takes it."""
         return f"{self._there(at):%Y-%m-%d}"
 
     def heading(self, at: Instant) -> str:
-        """`Today, 22 Nov`, `Yesterday, 21 Nov`, else `Friday, 20 Nov 2026`."""
+        """Return `Today, 22 Nov` or `Yesterday, 21 Nov`, otherwise `Friday, 20 Nov 2026`."""
         there, today = self._there(at), self._there(self.now)
         short = f"{there.day} {there:%b}"
         days = (today.date() - there.date()).days
@@ -152,18 +157,18 @@ class Times:
         return f"{there:%A}, {short} {there.year}"
 
     def near(self, at: Instant) -> str:
-        """`today at 05:35`, `tomorrow at 05:35`, `yesterday at 05:35`, else `on 22 Nov 2026`."""
+        """Return `today at 05:35`, `tomorrow at 05:35` or `yesterday at 05:35`, otherwise `on 22 Nov 2026`."""
         days = (self._there(at).date() - self._there(self.now).date()).days
         word = {-1: "yesterday", 0: "today", 1: "tomorrow"}.get(days)
         return f"{word} at {self.clock(at)}" if word else f"on {self.day(at)}"
 
     def second(self, at: Instant) -> str:
-        """`22 Nov 2026, 05:35:07`."""
+        """Return `22 Nov 2026, 05:35:07`."""
         there = self._there(at)
         return f"{there.day} {there:%b %Y}, {there:%H:%M:%S}"
 
     def ago(self, at: Instant) -> str:
-        """`now`, `12 minutes ago`, `3 hours ago`, else the day."""
+        """Return `now`, `12 minutes ago` or `3 hours ago`; after 24 hours, the day."""
         age = self.now - at
         if age < 2 * MINUTE:
             return "now"
@@ -174,7 +179,7 @@ class Times:
         return self.day(at)
 
     def brief(self, at: Instant) -> str:
-        """`now`, `12 min ago`, `3 h ago`, `Yesterday`, `18 Nov`, and the year where it is another one."""
+        """Return `now`, `12 min ago`, `3 h ago`, `Yesterday` or `18 Nov`; in another year, with the year."""
         age, there, today = self.now - at, self._there(at), self._there(self.now)
         if age < HOUR:
             return "now" if age < 2 * MINUTE else f"{age // MINUTE} min ago"

@@ -1,4 +1,4 @@
-"""What a form sends: names and texts, of a bounded size, each name once, held against a schema."""
+"""Read the body of a form, within limits on size and fields, and check it against a schema."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -24,7 +24,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Wrong(Exception):
-    """What a form cannot be taken with: a sentence by the name of its field, "" for the form as a whole."""
+    """A form that is not accepted: a sentence for each wrong field, under "" for the form as a whole."""
 
     def __init__(self, sentences: Mapping[str, str]) -> None:
         self.sentences = sentences
@@ -32,7 +32,11 @@ class Wrong(Exception):
 
 
 async def read(request: Request, limit: int = LIMIT, most: int = FIELDS) -> dict[str, str]:
-    """The fields of a form; of a name that is there twice nobody could say which one counts."""
+    """Return the fields of a URL-encoded form.
+
+    Raise `unsupported_media_type` for another media type, and `invalid_request` for more than `most` fields, a
+    text that is not UTF-8, or a name that occurs twice, since it would be unclear which one counts.
+    """
     incoming = Incoming(request.scope, request.receive)
     if incoming.media.partition(b";")[0].strip().lower() != MEDIA:
         raise Problem("unsupported_media_type", "Send the form of the page.")
@@ -48,13 +52,13 @@ async def read(request: Request, limit: int = LIMIT, most: int = FIELDS) -> dict
 
 
 async def read_files(incoming: Incoming, limit: int, place: Place) -> Form:
-    """The fields and the files of a form, in a place among the uploads if it is large."""
+    """Return the fields and files of a multipart form; `place` limits how many large bodies are read at once."""
     raw = await incoming.read(limit, place)
     return await apart(raw, multipart.parse, incoming.media, raw)
 
 
 def checked(model: type[M], form: Mapping[str, str]) -> M:
-    """The fields that the model knows; raises `Wrong` with a sentence for each that does not fit."""
+    """Return the fields that the model knows; raise `Wrong` with a sentence for each invalid or empty one."""
     names = [field.alias or name for name, field in model.model_fields.items()]
     try:
         return check(model, {name: form.get(name, "") for name in names})
@@ -66,12 +70,12 @@ def checked(model: type[M], form: Mapping[str, str]) -> M:
 
 
 def number(text: str) -> int | str | None:
-    """A whole number, nothing, or the text, for the schema to refuse."""
+    """Return a whole number, None for an empty text, or else the text itself, which the schema then refuses."""
     text = text.strip()
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text or None
 
 
 def revision(form: Mapping[str, str]) -> int | None:
-    """What the form was made for, so that nobody's change is written over unseen."""
+    """Return the revision that the form was made for, so that no other change is overwritten; None if it has none."""
     text = form.get("revision", "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None

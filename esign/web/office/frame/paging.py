@@ -1,4 +1,4 @@
-"""Long lists, page after page: where one begins stands in its address, bound to what the list shows."""
+"""Pages of long lists: the address holds a cursor that is bound to the filters of the list."""
 
 from urllib.parse import urlencode
 
@@ -10,21 +10,21 @@ AFTER = "after"
 
 
 def after(call: Call, filters: str) -> Place | None:
-    """Behind what the page asked for begins; raises `invalid_cursor`."""
+    """Return the place in the list after which the requested page begins; raise `invalid_cursor`."""
     return place_of(call.runtime.vault, call.request.query_params.get(AFTER), filters)
 
 
 def link_to(
     call: Call, place: Place | None, filters: str, path: str | None = None, /, **kept: str
 ) -> str | None:
-    """The address of the next page, with what else narrows the list; None where there is none.
+    """Return the address of the next page with its filters; None on the last page.
 
-    `path`: where the list is, where forms of other addresses show it again.
+    `path` is the path of the list, where a form with another path shows the list again.
     """
     cursor = cursor_of(call.runtime.vault, place, filters)
     return None if cursor is None else begin(path or call.request.url.path, **kept, **{AFTER: cursor})
 
 
 def begin(path: str, **kept: str) -> str:
-    """The address of the first page."""
+    """Return the address of the first page, with its filters."""
     return f"{path}?{urlencode(kept)}" if kept else path

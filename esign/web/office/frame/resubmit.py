@@ -1,6 +1,6 @@
-"""Forms that make something: one that is sent again, as its first answer was lost, finds what it made then.
+"""Make forms that create something idempotent: the same form sent twice finds what it created the first time.
 
-The browser sends with each such form a name that it made up.
+Each such form carries a random name that was made for that page.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,7 +23,7 @@ CREATED = 201
 
 
 class Made(Protocol):
-    """A document, a recipient, a webhook: whatever has an id."""
+    """Anything that was created and has an id: a document, a recipient, a webhook."""
 
     @property
     def id(self) -> str: ...
@@ -33,16 +33,21 @@ Keep = Callable[[Transaction, Made], Awaitable[None]]
 
 
 class Once(Schema):
+    """The field that carries the random name of a form."""
+
     once: Annotated[str, Field(pattern=r"^[\x21-\x7e]{8,200}$")]
 
 
 def name_of(form: Mapping[str, str]) -> str:
-    """The name that the form made up; raises `invalid_request` for one without."""
+    """Return the random name of the form; raise `invalid_request` for a form without one."""
     return check(Once, {"once": form.get("once", "")}).once
 
 
 def name_for(call: Call, about: str = "") -> str:
-    """The same where a form may lack one, as it is sent by hand; `about`: which of the things that one page makes."""
+    """Return the name of the form, or a new one if it has none, as when it was sent by hand.
+
+    `about` tells apart the things that one page creates.
+    """
     name = name_of(call.form) if "once" in call.form else new_token()
     return f"{name}:{about}" if about else name
 
@@ -50,7 +55,10 @@ def name_for(call: Call, about: str = "") -> str:
 async def make(
     call: Call, name: str, path: str, about: Mapping[str, Any], create: Callable[[Keep], Awaitable[Made]]
 ) -> str:
-    """The id of what `create` makes, now or when the same was sent before; `about` tells one form from another."""
+    """Return the id of what `create` creates, now or when the same form was sent before.
+
+    `about` holds the values of the form. Raise `idempotency_key_reused` if the name was used with other values.
+    """
     limits = call.runtime.config.limits
     replays = Replays(call.runtime.db, call.runtime.vault, call.runtime.clock, limits.idempotency_hours)
     who = f"{call.signed.member.id}:{call.owner.mode}"
@@ -63,7 +71,7 @@ async def make(
         return str(orjson.loads(kept.body)["id"])
     try:
         return (await create(keep)).id
-    except (Taken, Problem):  # the same may have been faster by a moment, and be what is in the way
+    except (Taken, Problem):  # the same form, sent twice at once, may just have created it
         kept = await replays.find(ticket)
         if kept is None:
             raise

@@ -1,1 +1,1 @@
-"""The pages for those who run the server: address, mail, seal, clock."""
+"""The pages for owners of the server: address, mail, seal, clock, and the list of sent mails."""

@@ -1,4 +1,4 @@
-"""Every mail of the organisation: to whom, what it says, and what the mail server said to it."""
+"""List every mail of the organisation, with its recipient, its text and the mail server's answer."""
 
 from starlette.responses import Response
 
@@ -15,6 +15,7 @@ UNDELIVERED = "undelivered"
 
 
 async def show(call: Call) -> Response:
+    """Show one page of the list of mails, or only those that were not delivered."""
     undelivered = call.request.query_params.get("show") == UNDELIVERED
     filters = f"outbox:{call.owner}:{undelivered}"
     found, more = await sent_mail.find_page(
@@ -35,13 +36,13 @@ async def show(call: Call) -> Response:
 
 
 async def retry(call: Call) -> Response:
-    """Ask the mail server now, not in a minute."""
+    """Try the mail server again now, instead of at the next scheduled attempt."""
     await mail_breaker.resume(call.runtime)
     return call.go("/settings/outbox", "mail-tried")
 
 
 async def show_one(call: Call) -> Response:
-    """One mail with its text, in which everything is hidden that lets anybody act as its reader."""
+    """Show one mail. Links and codes in its text are hidden, since they would let a reader act as the recipient."""
     wanted = call.path["id"]
     if not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 19):
         raise Problem("not_found")

@@ -1,6 +1,7 @@
-"""The seal, for whoever looks after the organisation: whose certificate, for how long, whether it holds, and another.
+"""The seal page: whose certificate is used, how long it is valid, a test of it, and how to replace it.
 
-Every organisation of a server is sealed for with the same certificate; only the owners of the first one change it.
+All organisations of a server share one seal certificate. Only the owners of the first organisation may change
+it.
 """
 
 import asyncio
@@ -22,8 +23,8 @@ from esign.web.office.frame.call import Call
 from esign.web.office.frame.forms import Wrong
 
 PAGE, STEP = "/settings/seal", "/server/seal"
-FROM_STEP = "server"  # who comes from the first steps goes back there
-SHOWN = 10  # changes
+FROM_STEP = "server"  # the query `at=server`: the user came from the set-up steps
+SHOWN = 10  # latest changes of the certificate
 NAME = 80
 UNPROCESSABLE = 422
 
@@ -31,10 +32,12 @@ Deed = Callable[[Runtime, Organisation, MemberRole, By, Caller], Awaitable[None]
 
 
 async def show(call: Call) -> Response:
+    """Show the state of the seal and the latest changes of its certificate."""
     return await shown(call, None)
 
 
 async def shown(call: Call, found: Found | None) -> Response:
+    """Show the page, with the result of a test if there is one."""
     states = {mode: setup_checks.seal_state(call.runtime, mode) for mode in Mode}
     keyring = call.runtime.keyring
     history = await asyncio.to_thread(keyring.history)
@@ -52,7 +55,11 @@ async def shown(call: Call, found: Found | None) -> Response:
 
 
 async def hand(call: Call) -> str:
-    """Who changes the certificate: `ours` (this person), `owners` of this organisation, `configured` or `others`."""
+    """Return who may change the certificate.
+
+    `ours`: this user. `owners`: the owners of this organisation. `configured`: nobody, since the configuration
+    file names it. `others`: the owners of the first organisation.
+    """
     if not await seal_certificates.is_in_hand(call.runtime, call.signed.organisation):
         return "others"
     if call.runtime.keyring.authority.origin == "configured":
@@ -61,7 +68,7 @@ async def hand(call: Call) -> str:
 
 
 async def try_it(call: Call) -> Response:
-    """A page is sealed as documents are, and checked as anybody checks it; nothing of it is kept."""
+    """Seal a test page as documents are sealed, verify it, and show the result. The page is not kept."""
     call.tries.count("test seal", call.signed.user.id, call.origin.ip)
     return await shown(call, await setup_checks.try_seal(call.runtime, call.signed.organisation))
 
@@ -70,25 +77,28 @@ async def try_it(call: Call) -> Response:
 
 
 def way_back(call: Call) -> str:
+    """Return the page to go back to: the first set-up step if the user came from there, otherwise the seal page."""
     return STEP if call.request.query_params.get("at") == FROM_STEP else PAGE
 
 
 async def aside(call: Call) -> Response | None:
-    """Away from a question that has no answer here."""
+    """Redirect to the seal page if this user may not change the certificate; None if they may."""
     return None if await hand(call) == "ours" else call.go(PAGE)
 
 
 async def show_upload(call: Call) -> Response:
+    """Show the form that uploads a certificate."""
     return await aside(call) or upload_page(call, ())
 
 
 def upload_page(call: Call, problems: tuple[str, ...]) -> Response:
+    """Return the page with the upload form and the problems of the files that were sent."""
     query = f"?at={FROM_STEP}" if way_back(call) == STEP else ""
     return call.page("seal_upload", problems=problems, back=way_back(call), query=query)
 
 
 async def upload(call: Call) -> Response:
-    """Every problem of what was sent, or on to the page that shows it in use."""
+    """Use an uploaded certificate from now on, or show every problem of the files, as status 422."""
     signed = call.signed
     call.tries.count("seal certificate", signed.user.id, call.origin.ip)
     if not call.files:
@@ -106,17 +116,19 @@ async def upload(call: Call) -> Response:
 
 
 async def ask_back(call: Call) -> Response:
-    """The question; on to the page where nothing was uploaded."""
+    """Ask before returning to the certificate that was made here; redirect if none was uploaded."""
     if call.runtime.keyring.authority.origin != "uploaded":
         return call.go(PAGE)
     return await aside(call) or call.page("seal_back", seal=setup_checks.seal_state(call.runtime))
 
 
 async def back(call: Call) -> Response:
+    """Return to the certificate that was made here."""
     return await done(call, seal_certificates.go_back, "seal-back")
 
 
 async def ask_new(call: Call) -> Response:
+    """Ask before a new certificate is made; redirect if the current one was not made here."""
     query = f"?at={FROM_STEP}" if way_back(call) == STEP else ""
     state = setup_checks.seal_state(call.runtime)
     if not state.made_here:
@@ -125,10 +137,12 @@ async def ask_new(call: Call) -> Response:
 
 
 async def new(call: Call) -> Response:
+    """Make a new certificate and seal with it from now on."""
     return await done(call, seal_certificates.make_anew, "seal-new")
 
 
 async def done(call: Call, deed: Deed, word: str) -> Response:
+    """Carry out a change of the certificate, and redirect with a message; raise `Wrong` if it is not possible."""
     call.tries.count("seal certificate", call.signed.user.id, call.origin.ip)
     try:
         await deed(call.runtime, call.signed.organisation, call.signed.member.role, by(call), call.caller)
@@ -138,5 +152,6 @@ async def done(call: Call, deed: Deed, word: str) -> Response:
 
 
 def by(call: Call) -> By:
+    """Return the user and their IP address, as the history of certificates records them."""
     user = call.signed.user
     return By(f"{user.name} <{user.email}>", call.origin.ip)

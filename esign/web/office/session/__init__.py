@@ -1,1 +1,1 @@
-"""The browser of a member: its cookies, and how often it may try to sign in."""
+"""The session of a member's browser: its cookies, and the limits on attempts to sign in."""

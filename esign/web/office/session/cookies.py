@@ -1,6 +1,6 @@
-"""The two cookies of the office: the session of a browser, and the token by which the browser itself is known.
+"""The two cookies of the office: one for the session, and one for the token by which the browser is known.
 
-The token opens nothing. Over https both names begin with `__Host-` (see `web.signing.cookies`).
+The second cookie gives no access. Over https both names begin with `__Host-` (see `web.signing.cookies`).
 """
 
 from starlette.requests import Request
@@ -16,10 +16,12 @@ PLAIN, BROWSER = "esign", "esign-browser"
 
 
 def find(request: Request, config: Config) -> str | None:
+    """Return the token of the session cookie, or None."""
     return request.cookies.get(name(config, PLAIN))
 
 
 def give(answer: Response, config: Config, token: str) -> None:
+    """Set the session cookie."""
     answer.set_cookie(
         name(config, PLAIN),
         token,
@@ -32,10 +34,12 @@ def give(answer: Response, config: Config, token: str) -> None:
 
 
 def find_browser(request: Request, config: Config) -> str | None:
+    """Return the token by which the browser is known, or None."""
     return request.cookies.get(name(config, BROWSER))
 
 
 def give_browser(answer: Response, config: Config, token: str) -> None:
+    """Set the cookie by which the browser is known."""
     answer.set_cookie(
         name(config, BROWSER),
         token,
@@ -48,6 +52,7 @@ def give_browser(answer: Response, config: Config, token: str) -> None:
 
 
 def take(answer: Response, config: Config) -> None:
+    """Delete the session cookie. The browser stays known."""
     answer.delete_cookie(
         name(config, PLAIN), path="/", secure=is_secure(config), httponly=True, samesite="lax"
     )

@@ -1,16 +1,16 @@
-"""How often a secret may be tried, in any 15 minutes (reliability.md T22).
+"""Limit how often a password or a code may be tried within any 15 minutes.
 
-Passwords are tried by strangers, who must neither guess many nor keep the owner of an account out: beyond the limit a
-try is slower and not refused (`turn`). It is counted by account and network together, and by network, never by account
-alone or in all, since a limit that anybody can use up for others is a weapon. A browser that has signed in to the
-account before (`actions.people.known_browsers`) is counted apart from everybody else.
+Strangers can try passwords. They must neither guess many nor lock the owner of an account out. Attempts beyond
+the limit are therefore delayed and not refused (`turn`). They are counted by account and network together, and
+by network; never by account alone or in total, because anybody could use up such a limit for others. A browser
+that has signed in to the account before (`actions.people.known_browsers`) is counted separately.
 
-What only somebody can try who has a password or a session already (`count`) is refused beyond the limit: a second
-factor has six digits.
+Attempts that need a password or a session first (`count`) are refused beyond the limit, since a code has only
+six digits.
 
-Memory is bounded by kind. Where a kind is full, what was not tried for longest is forgotten, and nobody is counted
-together with strangers: a shared count would be one that anybody can use up for others. What is refused leaves no
-trace, so that a single network, which soon waits, makes nothing be forgotten.
+Memory is bounded per kind of attempt. When a kind is full, the entry that was unused for longest is dropped;
+strangers never share one count, because anybody could use it up for the others. A refused attempt is not
+recorded, so a single network, which soon has to wait, cannot push out the entries of others.
 """
 
 import asyncio
@@ -25,19 +25,23 @@ from esign.system.clock import Clock
 
 SPAN = 15 * 60.0  # seconds
 ACCOUNT, ADDRESS = 10, 30
-REMEMBERED = 16_384  # of each kind
+REMEMBERED = 16_384  # keys of each kind
 
-# Seconds that a try waits beyond the limit: by account and network, doubled up to SLOWEST; by network, up to PACE.
+# Seconds that an attempt beyond the limit waits. By account and network: from FIRST, doubled each time up to SLOWEST.
+# By network alone: up to PACE.
 FIRST, SLOWEST, PACE = 0.5, 15.0, 3.0
-WAITING = 5  # tries of one network that wait at the same time; of one account from one network a single one
+WAITING = 5  # attempts of one network that may wait at the same time; of one account and network, one
 RETRY = 15
 
 Key = tuple[str, str]
-Counted = tuple[tuple[Key, int], ...]  # each key with the most of it
+Counted = tuple[tuple[Key, int], ...]  # each key with its limit
 
 
 class Tries:
-    """In memory, so that a flood writes nothing; a session that is there already is never asked."""
+    """Counts attempts. The counts are in memory only, so that a flood of attempts causes no writes.
+
+    No count ever ends a session or keeps a user out who is signed in already.
+    """
 
     def __init__(self, clock: Clock, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._clock = clock
@@ -46,7 +50,7 @@ class Tries:
         self._waiting: Counter[Key] = Counter()
 
     def count(self, kind: str, account: str, ip: str | None, device: str | None = None) -> None:
-        """Count one more try; raises `rate_limited` where there were too many, without counting this one."""
+        """Count one more attempt; raise `rate_limited`, without counting it, if there were too many."""
         now = self._clock.monotonic()
         counted = keys(kind, account, ip, device)
         for key, most in counted:
@@ -57,16 +61,18 @@ class Tries:
         self._note(counted, now)
 
     def forgive(self, kind: str, account: str, ip: str | None, device: str | None = None) -> None:
-        """Take back the last try, which was right: the account starts again, and the others have one try back."""
+        """Undo the last attempt, because it succeeded.
+
+        The account starts from zero, and each network gets one attempt back.
+        """
         self._forgive(keys(kind, account, ip, device))
 
     @asynccontextmanager
     async def turn(self, account: str, ip: str | None, device: str | None = None) -> AsyncIterator[None]:
-        """Wait for the turn of one more try of a password, longer the more there were.
+        """Wait before one more attempt at a password; the delay grows with the number of attempts.
 
-        `device` is a browser that the account knows.
-
-        Raises `rate_limited`, without counting it, only where others of the same network are waiting already.
+        `device` is a browser that the account knows. Raise `rate_limited`, without counting the attempt, only
+        if others are waiting already: one of the same account and network, or `WAITING` of the same network.
         """
         now = self._clock.monotonic()
         own, *_ = counted = password_keys(account, ip, device)
@@ -89,7 +95,7 @@ class Tries:
                     del self._waiting[key]
 
     def forgive_password(self, account: str, ip: str | None, device: str | None = None) -> None:
-        """Take back the last try of a password, which was right."""
+        """Undo the last attempt at a password, because it was correct."""
         self._forgive(password_keys(account, ip, device))
 
     def _forgive(self, counted: Counted) -> None:
@@ -100,7 +106,7 @@ class Tries:
                 times.pop()
 
     def _recent(self, key: Key, now: float) -> Sequence[float]:
-        """Return the tries that count, the oldest first; looking leaves no trace."""
+        """Return the times of the attempts that still count, oldest first; looking up a key does not create it."""
         kind, who = key
         times = self._times[kind].get(who)
         while times and times[0] <= now - SPAN:
@@ -108,6 +114,7 @@ class Tries:
         return times or ()
 
     def _note(self, counted: Counted, now: float) -> None:
+        """Record one attempt under each key, and drop entries beyond the bound or out of date."""
         for (kind, who), _ in counted:
             known = self._times[kind]
             known.setdefault(who, deque(maxlen=2 * ADDRESS * LOOSELY)).append(now)
@@ -117,19 +124,19 @@ class Tries:
 
 
 def is_recent(times: Sequence[float], now: float) -> bool:
-    """Return whether one of the tries still counts."""
+    """Return whether the latest of these attempts still counts."""
     return bool(times) and times[-1] > now - SPAN
 
 
 def keys(kind: str, account: str, ip: str | None, device: str | None = None) -> Counted:
-    """Return what is counted, with the most of it; a browser that is known has tries of its own."""
+    """Return the keys under which an attempt counts, each with its limit. A known browser counts alone."""
     if device is not None:
         return (((f"{kind} browser", f"{plain(account)} {device}"), ACCOUNT),)
     return (((f"{kind} account", plain(account)), ACCOUNT), *network_keys(kind, ip))
 
 
 def password_keys(account: str, ip: str | None, device: str | None) -> Counted:
-    """Return what is counted of tries of a password: never the account alone, which anybody may name."""
+    """Return the keys under which an attempt at a password counts; never the account alone, which anybody may name."""
     if device is not None:
         return ((("password browser", f"{plain(account)} {device}"), ACCOUNT),)
     around = tuple(
@@ -140,20 +147,23 @@ def password_keys(account: str, ip: str | None, device: str | None) -> Counted:
 
 
 def network_keys(kind: str, ip: str | None) -> Counted:
+    """Return the keys for the networks around an address; wider networks have higher limits."""
     return tuple(((f"{kind} address", network), ADDRESS * n) for network, n in networks_of(ip or "local"))
 
 
 def plain(account: str) -> str:
+    """Return the account's name as a key: case-folded and of bounded length."""
     return account.casefold()[:320]
 
 
 def delay(is_account: bool, over: int) -> float:
-    """Return the seconds that a try waits, of which `over` came before it beyond the limit."""
+    """Return the seconds to wait before an attempt, when `over` attempts came before it beyond the limit."""
     if is_account:
         return min(SLOWEST, FIRST * (1 << min(over, 10)))
     return min(PACE, FIRST / 5 * (over + 1))
 
 
 def minutes(seconds: int) -> str:
+    """Return seconds as text, rounded up to whole minutes."""
     n = math.ceil(seconds / 60)
     return "a minute" if n <= 1 else f"{n} minutes"

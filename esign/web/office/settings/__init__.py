@@ -1,1 +1,1 @@
-"""The pages of an organisation and of a member: settings, members, tokens, plan, usage, account."""
+"""The pages of an organisation and of its members: settings, members, tokens, plan, usage, audit log, account."""

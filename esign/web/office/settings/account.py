@@ -1,4 +1,4 @@
-"""What a person looks after themself: their name, their password, and where they are signed in."""
+"""The page on which users change their name and password, and sign out their other browsers."""
 
 from starlette.responses import Response
 
@@ -10,10 +10,11 @@ from esign.web.office.frame.dispatch import confirm
 from esign.web.office.frame.forms import EMPTY, Wrong, checked
 from esign.web.office.sign_in.emailed_links import Named, chosen
 
-SHOWN = 50  # browsers besides this one; whoever has more signs all of them out
+SHOWN = 50  # other browsers that are listed; if there are more, they can only be signed out together
 
 
 async def show(call: Call) -> Response:
+    """Show the account, with the browsers that are signed in."""
     this = call.signed.session
     others, more = await sessions.find_others(call.runtime, call.signed, SHOWN)
     browsers = [
@@ -31,21 +32,22 @@ async def show(call: Call) -> Response:
 
 
 async def rename(call: Call) -> Response:
+    """Change the name of the user."""
     name = checked(Named, call.form).name
     await users.rename(call.runtime, call.signed.user, name, origin=call.origin)
     return call.go("/account", "name")
 
 
 async def change_password(call: Call) -> Response:
-    """Change the password; the form brings the current one and, of somebody with a second factor, a code.
+    """Change the password. The form contains the current password and, for a user with a second factor, a code.
 
-    Every other browser is signed out, and so is a link for a new password that was asked for before.
+    Every other session ends, and links for a new password that were requested before stop working.
     """
     user = call.signed.user
     asked = ("current", "code") if user.totp is not None else ("current",)
     if empty := {name: EMPTY for name in asked if not call.form.get(name, "").strip()}:
         raise Wrong(empty)
-    # First the new password: a code works once, and is not to be used up for one that is refused.
+    # Check the new password first: a code works once, and would be used up if the password were refused.
     password = await chosen(call, (user.email, user.name), with_totp=user.totp is not None)
     code = call.form["code"] if user.totp is not None else None
     call.cookie = await confirm(call, call.form["current"], code, ("current", "code"))
@@ -54,7 +56,7 @@ async def change_password(call: Call) -> Response:
 
 
 async def end(call: Call) -> Response:
-    """Another browser is signed out; raises `not_found` for those of others, and for this one."""
+    """Sign out another browser of the user; raise `not_found` for this browser and for sessions of other users."""
     signed, wanted = call.signed, call.path["id"]
     if wanted == signed.session.id or not await sessions.end(
         call.runtime, signed.user.id, wanted, call.origin
@@ -64,5 +66,6 @@ async def end(call: Call) -> Response:
 
 
 async def end_others(call: Call) -> Response:
+    """Sign out every other browser of the user."""
     await sessions.end_others(call.runtime, call.signed, call.origin)
     return call.go("/account", "sessions-ended")

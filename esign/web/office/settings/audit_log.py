@@ -1,4 +1,4 @@
-"""The administrative audit log, for owners: who did what in the settings, who signed in, and from where."""
+"""The administrative audit log, for owners: changes of settings and members, and sign-ins, with time and origin."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,17 +20,17 @@ from esign.web.office.frame.dates import begin_of, end_of
 HERE = "/settings/audit"
 PER_PAGE = 50
 FILTERS = ("type", "actor", "from", "to")
-ACTORS = 100  # members offered by name; others are found by the link on an entry
+ACTORS = 100  # members that the filter lists by name; others can be chosen by a link on one of their entries
 NO_DAY = "A day such as 2026-11-21."
 FOREVER = 2**62
-QUIET = ("sessionId", "memberId", "erasureId")  # ids that say nothing to a reader; the whole entry has them
-FLAGS = ("again", "linkShown")  # said only where they are true
+QUIET = ("sessionId", "memberId", "erasureId")  # ids that mean nothing to a reader; not listed
+FLAGS = ("again", "linkShown")  # shown only if they are true
 LABELS = {"again": "Invited again", "factor": "Second factor", "keyId": "Token"}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One entry as it is shown; `facts` are what it says besides, label and text."""
+    """An entry as the page shows it; `facts` are its further details as pairs of label and text."""
 
     line: Entry
     words: str
@@ -40,7 +40,7 @@ class Row:
 
 
 async def show(call: Call) -> Response:
-    """Show a page of the log, newest first, narrowed by what the address asks for."""
+    """Show one page of the log, newest first, filtered as the address asks."""
     query = call.request.query_params
     given = {name: query[name] for name in FILTERS if query.get(name)}
     if given.get("type") not in ACTS:
@@ -72,7 +72,10 @@ async def show(call: Call) -> Response:
 
 
 def edge(call: Call, given: Mapping[str, str], name: str, wrong: dict[str, str]) -> int:
-    """Return where a day begins, or for `to` ends, on the organisation's clocks; the end of all where none is named."""
+    """Return the beginning of the day in field `from`, or the end of the day in `to`; without a day, no limit.
+
+    The day is read in the organisation's time zone. Add an error to `wrong` if the text is not a day.
+    """
     none = 0 if name == "from" else FOREVER
     if name not in given:
         return none
@@ -85,6 +88,7 @@ def edge(call: Call, given: Mapping[str, str], name: str, wrong: dict[str, str])
 
 
 def row(line: Entry) -> Row:
+    """Return an entry of the log as the page shows it."""
     personal: Mapping[str, Any] = line.personal or {}
     actor = personal.get("actor") or {}
     where = [text for text in (personal.get("ip"), in_words(personal.get("userAgent"))) if text]
@@ -93,6 +97,7 @@ def row(line: Entry) -> Row:
 
 
 def actor_of(line: Entry, actor: Mapping[str, Any]) -> str:
+    """Return the name of the actor of an entry."""
     name = actor.get("name") or line.actor_id
     if line.actor_kind == "api_key":
         return f"API token {name}"
@@ -104,7 +109,7 @@ def actor_of(line: Entry, actor: Mapping[str, Any]) -> str:
 
 
 def facts_of(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what is in `data` or `detail` as label and text, changes as from what to what."""
+    """Yield the members of `data` or `detail` as label and text, changes as old and new value."""
     for name, value in said.items():
         if name == "changes" and isinstance(value, dict):
             yield from facts_of(value)
@@ -113,6 +118,7 @@ def facts_of(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def text_of(value: Any) -> str:
+    """Return a JSON value as text."""
     if isinstance(value, dict) and value.keys() == {"from", "to"}:
         return f"{text_of(value['from'])} → {text_of(value['to'])}"
     if isinstance(value, dict):
@@ -127,5 +133,5 @@ def text_of(value: Any) -> str:
 
 
 def label_of(name: str) -> str:
-    """Return the name of a member as a label: `retainCompletedDays` is `Retain completed days`."""
+    """Return the label of a member: `retainCompletedDays` becomes `Retain completed days`."""
     return LABELS.get(name) or re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", name).capitalize()

@@ -1,4 +1,4 @@
-"""Erasing what is kept of one person, for owners: the address, what would go and stay, and how far it has come."""
+"""Erase the data of one person, for owners: enter the address, see what would be deleted, start, and watch progress."""
 
 from starlette.responses import Response
 
@@ -18,19 +18,20 @@ class Whose(Schema):
 
 
 async def show(call: Call) -> Response:
+    """Show the form, and the erasures that were started recently."""
     asked = await erase_person.recent(call.runtime, call.owner)
     return call.page("erasure", asked=asked, running=any(one.finished_at is None for one in asked))
 
 
 async def look(call: Call) -> Response:
-    """What would go and what would stay; the address is in no address bar."""
+    """Show what would be deleted and what would stay. The person's address is sent by POST, so it is in no URL."""
     email = checked(Whose, call.form).email
     found = await erase_person.look(call.runtime, call.owner, email)
     return call.page("erasure_sure", email=email, found=found)
 
 
 async def begin(call: Call) -> Response:
-    """Documents with other people in them go only where that was said."""
+    """Start the erasure. Documents with other recipients are deleted only if the form says so."""
     email = checked(Whose, call.form).email
     shared = call.form.get("others") == WITH_OTHERS
 
@@ -39,7 +40,6 @@ async def begin(call: Call) -> Response:
             call.runtime, call.owner, email, shared, call.actor, call.origin, keep
         )
 
-    await resubmit.make(
-        call, resubmit.name_for(call), f"{PATH}/begin", {}, create
-    )  # of the address not even a hash stays
+    # The address is left out of the fingerprint, so that not even a hash of it is stored.
+    await resubmit.make(call, resubmit.name_for(call), f"{PATH}/begin", {}, create)
     return call.go(PATH, "erasure")

@@ -1,4 +1,4 @@
-"""The logo of the organisation: put in place of its initials, or taken away again."""
+"""Upload or remove the logo of the organisation; without one, its initials are shown."""
 
 from starlette.responses import Response
 
@@ -17,6 +17,7 @@ async def show(call: Call) -> Response:
 
 
 async def put(call: Call) -> Response:
+    """Save the uploaded logo; raise `Wrong` for a file that cannot be used."""
     if len(call.files) != 1:
         raise Wrong({"file": NOTHING})
     try:
@@ -29,11 +30,12 @@ async def put(call: Call) -> Response:
 
 
 async def ask(call: Call) -> Response:
-    """The question; on to the page where there is nothing to remove."""
+    """Ask before the logo is removed; redirect if there is none."""
     logo = logo_of(call.signed.organisation)
     return call.page("logo_remove", logo=logo) if logo else call.go(ORGANISATION)
 
 
 async def remove(call: Call) -> Response:
+    """Remove the logo."""
     await actions.remove(call.runtime, call.owner, caller=call.caller)
     return call.go(ORGANISATION, "logo-removed")

@@ -1,4 +1,4 @@
-"""The members of the organisation, for those who look after them."""
+"""The members of the organisation, for those who may administer them."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from esign.web.office.frame.forms import Wrong, checked
 
 HERE = "/members"
 PER_PAGE = 50
-REVOKE = "revoke"  # the box on the question: the tokens of who is removed are revoked too
+REVOKE = "revoke"  # the checkbox that also revokes the tokens of the removed member
 ROLES = {
     MemberRole.OWNER: "Owner",
     MemberRole.ADMIN: "Administrator",
@@ -27,6 +27,7 @@ ROLES = {
 
 
 async def show(call: Call) -> Response:
+    """Show one page of the list of members, with the form that invites another."""
     filters = f"members:{call.owner}"
     found, more = await members.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
     people = await users.get_many(call.runtime.db, [one.user_id for one in found if one.user_id])
@@ -45,7 +46,7 @@ async def show(call: Call) -> Response:
 
 
 def row(call: Call, member: Member, person: User | None) -> dict[str, Any]:
-    """A member with how they sign in, and what whoever looks may do about them."""
+    """Return a member as the list shows them, with what the current user may do to them."""
     signed = call.signed
     touchable = member.id != signed.member.id and (
         signed.member.role is MemberRole.OWNER or member.role is not MemberRole.OWNER
@@ -63,12 +64,13 @@ def row(call: Call, member: Member, person: User | None) -> dict[str, Any]:
 
 
 def offered(call: Call) -> list[MemberRole]:
-    """The roles that whoever looks may give, the usual one first."""
+    """Return the roles that the current user may give, the usual one first."""
     roles = [MemberRole.MEMBER, MemberRole.ADMIN, MemberRole.VIEWER]
     return [*roles, MemberRole.OWNER] if call.signed.member.role is MemberRole.OWNER else roles
 
 
 async def invite(call: Call) -> Response:
+    """Invite a member; raise `Wrong` if the address is that of a member already."""
     given = checked(InviteMember, call.form)
     about, role = given.model_dump(mode="json"), MemberRole(given.role)
 
@@ -87,6 +89,7 @@ async def invite(call: Call) -> Response:
 
 
 async def change(call: Call) -> Response:
+    """Change the role of a member; raise `Wrong` for the last owner."""
     role = {role.value: role for role in MemberRole}.get(call.form.get("role", ""))
     if role is None:
         raise Problem("invalid_request", "There is no such role.")
@@ -98,12 +101,13 @@ async def change(call: Call) -> Response:
 
 
 async def invite_again(call: Call) -> Response:
+    """Send an invitation with a new link; the old link stops working."""
     await members.invite_again(call.runtime, call.owner, call.path["id"], caller=call.caller)
     return call.go(HERE, "invited-again")
 
 
 async def link(call: Call) -> Response:
-    """The invitation link, shown this once to whoever may invite."""
+    """Issue an invitation link and show it once."""
     member, address = await members.issue_link(call.runtime, call.owner, call.path["id"], caller=call.caller)
     return call.page(
         "member_link",
@@ -114,13 +118,14 @@ async def link(call: Call) -> Response:
 
 
 async def ask(call: Call) -> Response:
-    """The question before somebody is removed, with the tokens that stop working."""
+    """Ask before a member is removed, and list their API tokens."""
     member = await get_own(call.runtime.db, call.signed.organisation.id, call.path["id"])
     keys = await members.find_keys(call.runtime, call.owner, member.id)
     return call.page("member_remove", member=member, keys=keys, titles=ROLES)
 
 
 async def remove(call: Call) -> Response:
+    """Remove a member and, if the form says so, revoke their API tokens; raise `Wrong` for the last owner."""
     revoke_keys = REVOKE in call.form
     try:
         removal = await members.remove(
@@ -136,5 +141,5 @@ async def remove(call: Call) -> Response:
 
 
 def told(problem: Problem) -> Exception:
-    """What stands above the list rather than on a page of its own."""
+    """Return the error to raise: `last_owner` is shown above the list, any other problem on a page of its own."""
     return Wrong({"": problem.message}) if problem.code == "last_owner" else problem

@@ -1,4 +1,4 @@
-"""The plan of the organisation and the limits of this installation, as programs are told them too."""
+"""The plan of the organisation and the limits of this installation, the same as the API returns."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from esign.core.people.account import may_use_api
 from esign.web.api.account import present_limits
 from esign.web.office.frame.call import Call
 
-# By the names of the API, in groups; what ends in “bytes” is written as a size.
+# The limits by their names in the API. A name that ends in “bytes” is shown as a size.
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "Documents": {
         "documents_per_month": "Live documents sent in a month",
@@ -50,6 +50,7 @@ ABOUT = {
 
 
 async def show(call: Call) -> Response:
+    """Show the plan and the limits."""
     limits = present_limits(call.runtime.config.limits)
     plan = accounts.plan_of(call.signed.organisation, call.runtime.config)
     return call.page(
@@ -65,6 +66,7 @@ async def show(call: Call) -> Response:
 
 
 def written(name: str, limit: int | None) -> str:
+    """Return a limit as text; limits whose name ends in `bytes` in MB."""
     if limit is None:
         return "No limit"
     if name.endswith("bytes"):

@@ -1,4 +1,4 @@
-"""What a token may do, in words: each scope, and the choices that most programs need."""
+"""The texts for the scopes of API tokens, and the combinations that most programs need."""
 
 from collections.abc import Mapping
 
@@ -38,5 +38,5 @@ PRESETS: Mapping[str, tuple[str, str, frozenset[Scope]]] = {
 
 
 def in_words(scopes: frozenset[Scope]) -> str | None:
-    """The choice that these scopes are, if they are one."""
+    """Return the title of the preset with exactly these scopes, or None."""
     return next((title for title, _, given in PRESETS.values() if given == scopes), None)

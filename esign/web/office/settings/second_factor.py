@@ -1,4 +1,4 @@
-"""The second factor of a person: an authenticator, and recovery codes for the day it is lost."""
+"""Turn the second factor of a user on and off: an authenticator app, and recovery codes in case it is lost."""
 
 import base64
 
@@ -11,18 +11,18 @@ from esign.system.vault import Damaged
 from esign.web.office.frame.call import Call
 from esign.web.office.frame.forms import EMPTY, Wrong
 
-PURPOSE = "totp-offer"  # a secret that was shown and is not anybody's yet travels in the form, encrypted
+PURPOSE = "totp-offer"  # the form carries an offered secret, encrypted, until it is confirmed
 WRONG_CODE = "This code is not right. Take the newest one; the clock of your phone must be right as well."
 
 
 async def show(call: Call) -> Response:
-    """A new secret to take over, or what there is already."""
+    """Show a new secret to scan or, once the second factor is on, its state."""
     user = call.signed.user
     if user.totp is not None:
         left = await users.count_recovery(call.runtime.db, user.id)
         return call.page("factor_on", left=left)
     secret = offered(call) or second_factor.new_secret()
-    import segno  # half a megabyte, for a page that is rarely opened
+    import segno  # imported here: 0.5 MB of memory, for a page that is rarely opened
 
     about = second_factor.address(secret, user, call.signed.organisation.name)
     return call.page(
@@ -34,7 +34,11 @@ async def show(call: Call) -> Response:
 
 
 async def enable(call: Call) -> Response:
-    """The authenticator has shown that it holds the secret; the recovery codes are on this answer alone."""
+    """Turn the second factor on, if the code proves that the authenticator has the secret.
+
+    The recovery codes are shown on this answer only. Raise `Wrong` for an incorrect code, and `invalid_request`
+    if the second factor is on already or the secret was not offered to this session.
+    """
     secret, code = offered(call), call.form.get("code", "")
     if secret is None or call.signed.user.totp is not None:
         raise Problem("invalid_request")
@@ -49,6 +53,7 @@ async def enable(call: Call) -> Response:
 
 
 async def renew(call: Call) -> Response:
+    """Replace the recovery codes and show the new ones once; raise `not_found` if the second factor is off."""
     if call.signed.user.totp is None:
         raise Problem("not_found")
     return call.page(
@@ -59,6 +64,7 @@ async def renew(call: Call) -> Response:
 
 
 async def disable(call: Call) -> Response:
+    """Turn the second factor off; every other browser is signed out."""
     await second_factor.disable(
         call.runtime, call.signed.user, keep=call.signed.session.id, origin=call.origin
     )
@@ -66,12 +72,13 @@ async def disable(call: Call) -> Response:
 
 
 def offer(call: Call, secret: str) -> str:
+    """Return the secret encrypted for this session, as the form carries it."""
     sealed = call.runtime.vault.encrypt(PURPOSE, secret.encode(), call.signed.session.id.encode())
     return base64.urlsafe_b64encode(sealed).decode()
 
 
 def offered(call: Call) -> str | None:
-    """The secret that this session was shown, as its form brings it back."""
+    """Return the secret that was offered to this session, from the form; None if it is missing or damaged."""
     try:
         sealed = base64.urlsafe_b64decode(call.form.get("offer", "").encode("ascii"))
         return call.runtime.vault.decrypt(PURPOSE, sealed, call.signed.session.id.encode()).decode()

@@ -1,7 +1,7 @@
-"""What an organisation sets for itself: who it is, what documents start from and how long they stay.
+"""The settings of an organisation: its name and appearance, defaults of new documents, and how long documents are kept.
 
-Each card of a page is a form of its own and sends only what stands on it, so that two people who change different
-things change both. The schema is that of the API.
+Each card of a page is a form of its own and sends only its own fields, so that two users who change different
+settings both succeed. The schema is that of the API.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ KEEPING = ("retain_completed_days", "delete_closed_after_days")
 
 
 async def show_organisation(call: Call) -> Response:
-    """Who the organisation is, in mails and on signing pages."""
+    """Show the settings that recipients see in mails and on signing pages."""
     found = present(await actions.read(call.runtime, call.owner))
     known = zones()
     return call.page(
@@ -53,7 +53,7 @@ async def show_organisation(call: Call) -> Response:
 
 
 async def show_defaults(call: Call) -> Response:
-    """What new documents start from, how long documents are kept, and who may frame signing pages."""
+    """Show the defaults of new documents, how long documents are kept, and which sites may embed signing pages."""
     config = call.runtime.config
     organisation = call.signed.organisation
     return call.page(
@@ -66,12 +66,13 @@ async def show_defaults(call: Call) -> Response:
 
 
 async def change_organisation(call: Call) -> Response:
+    """Save the settings of the organisation."""
     await change(call, wanted(call.form))
     return call.go(ORGANISATION, "settings")
 
 
 async def change_defaults(call: Call) -> Response:
-    """Save the defaults; first ask where documents would be kept or protected for a shorter time than before."""
+    """Save the defaults. Ask first if documents would be kept or protected for a shorter time than before."""
     changes = wanted(call.form)
     found = await find_loss(call, changes)
     if found is not None and SURE not in call.form:
@@ -84,10 +85,11 @@ async def change_defaults(call: Call) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a shorter retention costs, in days.
+    """What a shorter retention means, in days.
 
-    `deletes_after`: when documents that ended are deleted by themselves, where some go now that would have stayed.
-    `protected`: how long completed documents cannot be deleted before the change, where that gets less; `left`: after.
+    `deletes_after`: the age at which ended documents are deleted automatically, if some are deleted earlier
+    than before. `protected`: the time for which completed documents cannot be deleted, before the change, if it
+    gets shorter; `left`: the same after the change.
     """
 
     deletes_after: int | None
@@ -96,7 +98,7 @@ class Loss:
 
 
 async def find_loss(call: Call, changes: Mapping[str, Any]) -> Loss | None:
-    """Return what `changes` shorten of the time documents are kept; None where they shorten nothing."""
+    """Return how `changes` shorten the time for which documents are kept; None if they do not."""
     before, now = (await actions.read(call.runtime, call.owner)).organisation, call.runtime.clock.now()
     after = replace(before, **{name: changes[name] for name in KEEPING if name in changes})
     was, will = (retention.horizons(one, Mode.LIVE, 0, now) for one in (before, after))
@@ -110,6 +112,7 @@ async def find_loss(call: Call, changes: Mapping[str, Any]) -> Loss | None:
 
 
 async def change(call: Call, changes: Mapping[str, Any]) -> None:
+    """Save the changes; raise `Wrong` with a sentence at each invalid field."""
     try:
         await actions.change(call.runtime, call.owner, changes, caller=call.caller)
     except Problem as problem:
@@ -119,7 +122,7 @@ async def change(call: Call, changes: Mapping[str, Any]) -> None:
 
 
 def wanted(form: Mapping[str, str]) -> dict[str, Any]:
-    """What the form changes, held against what the API takes; raises `Wrong`."""
+    """Return the changes that the form asks for, checked against the API's schema; raise `Wrong`."""
     if not form.get("organisationName", "x").strip():
         raise Wrong({"organisationName": EMPTY})
     try:
@@ -129,7 +132,7 @@ def wanted(form: Mapping[str, str]) -> dict[str, Any]:
 
 
 def body_of(form: Mapping[str, str]) -> dict[str, Any]:
-    """What is left empty is as the installation has it, or none."""
+    """Return the form as a body of the API; an empty field means the default of the installation, or none."""
     if RESET in form:
         return {"defaultExpiresInDays": None, "defaultReminders": None}
     body: dict[str, Any] = {name: form[name].strip() or None for name in TEXTS if name in form}
@@ -145,7 +148,7 @@ def body_of(form: Mapping[str, str]) -> dict[str, Any]:
 
 
 def sentences(problem: Problem) -> dict[str, str]:
-    """By the name of the field: of a list, that of the list."""
+    """Return the messages of a problem by form field; an error inside a list belongs to the field of the list."""
     said: dict[str, str] = {}
     for one in problem.details:
         parts = one.path.strip("/").split("/")

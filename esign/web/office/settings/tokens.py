@@ -1,4 +1,4 @@
-"""API tokens: what programs of the organisation call the API with. The form that makes one offers what it may get."""
+"""API tokens of the organisation: list, create, rename, revoke. The form offers only what a new token may have."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ SOON = 14 * DAY
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A token in the list; `rights` are its scopes in words, where there is a word for all of them."""
+    """A token as the list shows it. `rights` is the title of the preset that its scopes form, if they form one."""
 
     key: ApiKey
     state: str
@@ -40,6 +40,7 @@ class Row:
 
 
 async def show(call: Call) -> Response:
+    """Show one page of the list of tokens."""
     filters = f"tokens:{call.owner}"
     found, more = await api_keys.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
     organisation = call.signed.organisation
@@ -56,12 +57,13 @@ async def show(call: Call) -> Response:
 
 
 def row(key: ApiKey, now: Instant) -> Row:
+    """Return a token as the list shows it; `soon` is set in the last two weeks before it expires."""
     soon = key.expires_at is not None and now < key.expires_at <= now + SOON
     return Row(key, accounts.state_of(key, now), scopes.in_words(key.scopes), soon)
 
 
 async def show_new(call: Call) -> Response:
-    """The form, filled in with what most programs need."""
+    """Show the form for a new token, filled in with what most programs need."""
     now, organisation = call.runtime.clock.now(), call.signed.organisation
     usual = {"mode": call.signed.session.mode, "access": "all", "expires": usual_span(longest(call))}
     return call.page(
@@ -77,24 +79,25 @@ async def show_new(call: Call) -> Response:
 
 
 def longest(call: Call) -> int | None:
-    """The days that a token may live in this organisation; None: for ever."""
+    """Return the longest lifetime of a token in this organisation, in days; None if it is unlimited."""
     return call.signed.organisation.max_key_lifetime_days
 
 
 def spans(most: int | None) -> list[int]:
-    """The days that are offered besides the most that are allowed."""
+    """Return the lifetimes in days that the form offers below the longest one."""
     return [days for days in SPANS if most is None or days < most]
 
 
 def usual_span(most: int | None) -> str:
-    """A year, or as long as is allowed."""
+    """Return the lifetime that is selected at first: a year, or the longest one if that is shorter."""
     return str(min(most or SPANS[-1], SPANS[-1]))
 
 
 async def create(call: Call) -> Response:
-    """The token is on this answer alone; to the same form sent again it follows from the form's name.
+    """Create a token and show it. The answer is the only one that contains it.
 
-    It follows from the mode too: what is handed out of a test token must say nothing of a live one.
+    The secret is derived from the name of the form, so that the same form sent again shows the same token. It
+    is derived from the mode too, so that a test token reveals nothing about a live one.
     """
     wish, member, name = wished(call), call.signed.member, resubmit.name_for(call)
     by = Caller(Actor("member", member.id, member.name, member.email), call.origin)
@@ -117,7 +120,7 @@ async def create(call: Call) -> Response:
 
 
 def wished(call: Call) -> Wish:
-    """What the form asks for; raises `Wrong` with a sentence at each field."""
+    """Return what the form asks for; raise `Wrong` with a sentence at each invalid field."""
     wrong: dict[str, str] = {}
     name, given, expires_at = "", frozenset[Scope](), None
     try:
@@ -143,6 +146,7 @@ def wished(call: Call) -> Wish:
 
 
 def wished_scopes(call: Call) -> frozenset[Scope]:
+    """Return the scopes of the chosen preset, or those that are ticked."""
     access = call.form.get("access", "")
     if access in scopes.PRESETS:
         return scopes.PRESETS[access][2]
@@ -150,6 +154,7 @@ def wished_scopes(call: Call) -> frozenset[Scope]:
 
 
 def wished_end(call: Call) -> Instant | None:
+    """Return when the token is to expire, or None for never; raise `Wrong` for a lifetime that is not offered."""
     now, most, given = call.runtime.clock.now(), longest(call), call.form.get("expires", "")
     if given == NEVER and most is None:
         return None
@@ -161,6 +166,7 @@ def wished_end(call: Call) -> Instant | None:
 
 
 def end_of_day(call: Call, now: Instant, latest: Instant | None) -> Instant:
+    """Return the end of the day in field `until`; raise `Wrong` if it is past, or later than `latest`."""
     text = call.form.get("until", "")
     if not text:
         raise Wrong({"until": EMPTY})
@@ -176,11 +182,13 @@ def end_of_day(call: Call, now: Instant, latest: Instant | None) -> Instant:
 
 
 async def show_name(call: Call) -> Response:
+    """Show the form that renames a token."""
     key = await api_keys.get(call.runtime, call.owner, call.path["id"])
     return call.page("token_name", key=key)
 
 
 async def rename(call: Call) -> Response:
+    """Rename a token."""
     await api_keys.rename(
         call.runtime, call.owner, call.path["id"], checked(RenameKey, call.form).name, caller=call.caller
     )
@@ -188,11 +196,12 @@ async def rename(call: Call) -> Response:
 
 
 async def ask(call: Call) -> Response:
-    """The question before a token is revoked."""
+    """Ask before a token is revoked."""
     key = await api_keys.get(call.runtime, call.owner, call.path["id"])
     return call.page("token_revoke", key=key)
 
 
 async def revoke(call: Call) -> Response:
+    """Revoke a token."""
     await api_keys.revoke(call.runtime, call.owner, call.path["id"], caller=call.caller)
     return call.go(HERE, "token-revoked")

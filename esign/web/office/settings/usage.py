@@ -1,4 +1,4 @@
-"""What the organisation used, in numbers: by day and by month, and how much of its quotas."""
+"""The usage of the organisation by day and by month, and how much of its quotas is used."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -19,7 +19,7 @@ KB = 1000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A day, or a month, which `open` says is not over."""
+    """One day or month. `open` means that it is not over yet."""
 
     name: str
     used: Usage
@@ -27,6 +27,7 @@ class Row:
 
 
 async def show(call: Call) -> Response:
+    """Show the usage of the last year by month, and of the last 31 days by day."""
     today = call.runtime.clock.now() // DAY
     found = await usage.days(call.runtime, call.owner, today - SPAN, today)
     dated = [(EPOCH + timedelta(number), used) for number, used in reversed(found)]
@@ -40,7 +41,10 @@ async def show(call: Call) -> Response:
 
 
 def months(dated: list[tuple[date, Usage]]) -> list[Row]:
-    """Newest first; of the oldest, whose beginning is not among the days, nothing is said."""
+    """Return at most 12 months, newest first.
+
+    A month whose first days lie before the period is left out.
+    """
     names = list(dict.fromkeys(f"{day:%B %Y}" for day, _ in dated))[:12]
     return [
         Row(name, added(used for day, used in dated if f"{day:%B %Y}" == name), n == 0)
@@ -49,17 +53,18 @@ def months(dated: list[tuple[date, Usage]]) -> list[Row]:
 
 
 def busy(rows: Iterable[Row]) -> list[Row]:
-    """Those in which anything was used, and the one that is not over."""
+    """Return the rows with any usage, and the one that is not over yet."""
     return [row for row in rows if row.open or row.used != Usage()]
 
 
 def added(used: Iterable[Usage]) -> Usage:
+    """Return the sum of several days, count by count."""
     given = list(used)
     return Usage(**{one.name: sum(getattr(each, one.name) for each in given) for one in fields(Usage)})
 
 
 def size(octets: int) -> str:
-    """`12 kB`, `3.4 MB`, `1.2 GB`."""
+    """Return a size in bytes as text: `12 kB`, `3.4 MB`, `1.2 GB`."""
     if octets < KB**2:
         return f"{-(-octets // KB)} kB"
     value, unit = (octets / KB**2, "MB") if octets < KB**3 else (octets / KB**3, "GB")

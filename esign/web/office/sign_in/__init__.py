@@ -1,1 +1,1 @@
-"""The pages before a session: signing in, and where mailed links lead."""
+"""The pages before a session exists: signing in, and the pages that emailed and printed links open."""

@@ -1,6 +1,6 @@
-"""What mailed and printed links lead to: becoming the first owner, joining, and choosing a new password.
+"""The pages behind emailed and printed links: set up the first owner, join an organisation, choose a new password.
 
-Opening such a link uses nothing, since programs that look through mails open them as well.
+Opening such a link does not use it up, because mail scanners open links as well. Only sending its form does.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ from esign.web.office.frame.forms import EMPTY, Wrong, checked
 from esign.web.office.sign_in.sign_in import entered, replace
 from esign.web.rest.schema import Email, Line, Schema
 
-UNNAMED = "esign"  # what the configuration calls an organisation that nobody named
+UNNAMED = "esign"  # the name of an organisation that has not been given one
 NOT_YOURS = "This is not the password of your account."
 
 
@@ -48,7 +48,11 @@ class FirstOwner(Schema):
 
 
 def once(errand: Errand) -> Callable[[Handler], Handler]:
-    """Of two who send such a page at once the second is told what whoever opens it later is told."""
+    """Return a decorator that shows the "gone" page when the handler raises `not_found`.
+
+    Two users can send the form of one link at the same time. The second one then sees the same page as anybody
+    who opens the link later.
+    """
 
     def within(handler: Handler) -> Handler:
         @wraps(handler)
@@ -74,10 +78,10 @@ async def show_forgot(call: Call) -> Response:
 
 
 async def forgot(call: Call) -> Response:
-    """The same answer for everybody, and as quickly: what there is to do is done after it.
+    """Send a link for a new password, in the background: the answer is the same, and as fast, for an unknown address.
 
-    Counted by network alone: whoever asks in the name of others must not keep these from asking. How many mails one
-    account gets is limited by the links that it has already (`joining.forgot`).
+    Attempts are limited by network only, so that nobody can use up the attempts of another user. The number of
+    mails to one account is limited by the links that are still valid (`invitations.forgot`).
     """
     email = checked(Address, call.form).email
     ip = call.origin.ip
@@ -95,6 +99,7 @@ async def show_reset(call: Call) -> Response:
 
 @once(Errand.RESET)
 async def reset(call: Call) -> Response:
+    """Save the password that was chosen through an emailed link."""
     user = await invitations.reset(call.runtime, call.path["token"])
     if user is None:
         return gone(call, Errand.RESET)
@@ -113,6 +118,7 @@ async def show_invitation(call: Call) -> Response:
 
 @once(Errand.INVITATION)
 async def join(call: Call) -> Response:
+    """Accept an invitation, with a new account or the existing one, and sign in."""
     token = call.path["token"]
     invited = await invitations.invitation(call.runtime, token)
     if invited is None:
@@ -125,6 +131,7 @@ async def join(call: Call) -> Response:
 
 
 async def join_first(call: Call, token: str, invited: Invitation) -> User:
+    """Create the account of an invited person and return it; raise `Wrong` for an invalid name or password."""
     try:
         name, wrong = checked(Named, call.form).name, {}
     except Wrong as refused:
@@ -132,12 +139,15 @@ async def join_first(call: Call, token: str, invited: Invitation) -> User:
     about = (invited.member.email, name, invited.organisation)
     password = await chosen(call, about, wrong)
     user = await invitations.join(call.runtime, token, invited, name, password, call.origin)
-    assert user is not None, "somebody new is not asked for a password that they have"
+    assert user is not None, "None only for an incorrect password of an existing account"
     return user
 
 
 async def join_again(call: Call, token: str, invited: Invitation) -> User:
-    """Somebody who has an account already; trying its password here counts as at the sign-in page."""
+    """Return the account that already exists, if its password is correct; otherwise raise `Wrong`.
+
+    Attempts count like attempts on the sign-in page.
+    """
     email, password = invited.member.email, call.form.get("password", "")
     if not password:
         raise Wrong({"password": EMPTY})
@@ -157,13 +167,14 @@ async def show_setup(call: Call) -> Response:
     if not await invitations.is_open(call.runtime, Errand.SETUP, call.path["token"]):
         return gone(call, Errand.SETUP)
     first = await accounts.first_organisation(call.runtime.db)
-    assert first is not None, "made when the program starts"
+    assert first is not None, "created when the program starts"
     name = "" if first.name == UNNAMED else first.name
     return call.page("set_up", name=name, zone=first.time_zone, zones=zones())
 
 
 @once(Errand.SETUP)
 async def set_up(call: Call) -> Response:
+    """Create the first owner, name the first organisation, and sign the owner in."""
     token = call.path["token"]
     if not await invitations.is_open(call.runtime, Errand.SETUP, token):
         return gone(call, Errand.SETUP)
@@ -174,7 +185,7 @@ async def set_up(call: Call) -> Response:
         wrong = dict(refused.sentences)
     about = [call.form.get(name, "") for name in ("email", "name", "organisation")]
     password = await chosen(call, about, wrong)
-    assert given is not None, "else something was wrong"
+    assert given is not None, "an invalid form has raised Wrong"
     founder = Founder(given.name, given.email, password, given.organisation, given.time_zone)
     try:
         user = await invitations.found(call.runtime, token, founder, call.origin)
@@ -190,7 +201,10 @@ async def set_up(call: Call) -> Response:
 
 @cache
 def zones() -> tuple[str, ...]:
-    """Names of places, in order; what old programs called them is left out. Finding them opens hundreds of files."""
+    """Return the names of time zones in alphabetical order, without obsolete aliases.
+
+    The result is cached, because finding them opens hundreds of files.
+    """
     regions = (
         "Africa/",
         "America/",
@@ -205,13 +219,13 @@ def zones() -> tuple[str, ...]:
     return ("UTC", *sorted(zone for zone in available_timezones() if zone.startswith(regions)))
 
 
-# ---------- all of them ----------
+# ---------- shared ----------
 
 
 async def begun(
     call: Call, user: User, organisation_id: str, then: str | None, done: str | None = None
 ) -> Response:
-    """Whoever has come in by such a link is signed in, or is first asked for a code."""
+    """Begin a session for a user who came through a link; with a second factor, ask for a code first."""
     stage = Stage.WHOLE if user.totp is None else Stage.HALF
     browser = (await call.recognise(user.email)).token
     new, session = await sessions.begin(
@@ -226,7 +240,7 @@ async def begun(
 async def chosen(
     call: Call, about: Sequence[str], wrong: dict[str, str] | None = None, *, with_totp: bool = False
 ) -> str:
-    """The new password of the form; raises `Wrong` with what is wrong with it, besides what was `wrong` before."""
+    """Return the new password of the form; raise `Wrong` with its problem, added to the errors already in `wrong`."""
     wrong = dict(wrong or {})
     password = call.form.get("password", "")
     lane = lane_of_known(call.person.user.id if call.person else call.path["token"])
@@ -239,7 +253,10 @@ async def chosen(
 
 
 def gone(call: Call, errand: Errand) -> Response:
-    """The link was used, has ended or never was; nobody is told which."""
+    """Show that the link cannot be used, as status 404.
+
+    The page does not say whether the link was used, has expired or never existed.
+    """
     answer = call.page("gone", errand=errand.value)
     answer.status_code = 404
     return answer

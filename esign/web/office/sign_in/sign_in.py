@@ -1,4 +1,4 @@
-"""Signing in and out, and showing again that one is still the same."""
+"""Sign in, sign out, and confirm the password again before sensitive changes."""
 
 from urllib.parse import urlencode
 
@@ -14,20 +14,21 @@ from esign.web.office.frame.flash_messages import DONE
 from esign.web.office.frame.forms import EMPTY, Wrong
 from esign.web.office.session import cookies
 
-HOME = "/documents"  # where the office begins
+HOME = "/documents"  # the first page after signing in
 NO_MATCH = "Address and password do not match."
 WRONG_CODE = "This code is not right. Codes change every 30 seconds, and each one works once."
-CLEAR = '"cache", "storage"'  # not "cookies": see the package
+CLEAR = '"cache", "storage"'  # not "cookies": see `web.office`
 
 
 async def start(call: Call) -> Response:
-    """The office for whoever is signed in, else a page that says what this is."""
+    """Redirect a signed-in user to the documents, and show everybody else the start page."""
     done = call.request.query_params.get("done")
     return call.go(HOME, done if done in DONE else None) if call.person else call.page("start")
 
 
 async def show(call: Call) -> Response:
-    if call.person is not None and expired_form.HELD in call.form:  # signed in in another tab meanwhile
+    """Show the sign-in page; continue directly if the user has signed in in another tab meanwhile."""
+    if call.person is not None and expired_form.HELD in call.form:  # the user has signed in in another tab
         return expired_form.offered(call, call.form[expired_form.HELD])
     if call.person is not None:
         return call.go(local(call.request.query_params.get("next", "")) or HOME)
@@ -35,11 +36,12 @@ async def show(call: Call) -> Response:
 
 
 def wanted(call: Call) -> str | None:
-    """The page to go on to, as the address or the form names it; never one of another site."""
+    """Return the path that the address or the form asks to continue with; None unless it is on this site."""
     return local(call.form.get("next") or call.request.query_params.get("next", ""))
 
 
 async def sign_in(call: Call) -> Response:
+    """Check address and password, and begin a session; raise `Wrong` if they do not match."""
     email, password = call.form.get("email", "").strip(), call.form.get("password", "")
     if missing := {name: EMPTY for name in ("email", "password") if not call.form.get(name, "").strip()}:
         raise Wrong(missing)
@@ -58,14 +60,14 @@ async def sign_in(call: Call) -> Response:
 
 
 async def resumed(call: Call, session: Session) -> Response:
-    """The form that was held, or first the page that asks for the code, with the form inside."""
+    """Show the kept form, or first the page that asks for a code, with the form inside."""
     if session.stage is Stage.WHOLE:
         return expired_form.offered(call, call.form[expired_form.HELD])
     return call.page("code", next=None)
 
 
 async def replace(call: Call, token: str, session: Session) -> None:
-    """The browser's new session; the one before ends, so that nobody goes on with it."""
+    """Give the browser its new session, and end the one before, so that nobody else can continue with it."""
     if call.session is not None:
         await sessions.end(call.runtime, call.session.user_id, call.session.id, call.origin)
     call.cookie = token
@@ -73,7 +75,7 @@ async def replace(call: Call, token: str, session: Session) -> None:
 
 
 def entered(call: Call, session: Session, then: str | None, done: str | None = None) -> Response:
-    """On to the office, or first to the page that asks for the code."""
+    """Redirect to `then` or the start of the office; with a second factor, to the page that asks for a code."""
     if session.stage is Stage.WHOLE:
         return call.go(then or "/", done)
     return call.go(f"/sign-in/code?{urlencode({'next': then})}" if then else "/sign-in/code")
@@ -84,6 +86,7 @@ async def show_code(call: Call) -> Response:
 
 
 async def give_code(call: Call) -> Response:
+    """Check the code of the second factor and complete the session; raise `Wrong` for an incorrect code."""
     code, session = call.form.get("code", ""), call.session
     assert session is not None
     if not code.strip():
@@ -105,6 +108,7 @@ async def give_code(call: Call) -> Response:
 
 
 async def sign_out(call: Call) -> Response:
+    """End the session, and clear the cache and the storage of the browser."""
     session = call.signed.session
     await sessions.end(call.runtime, session.user_id, session.id, call.origin)
     answer = call.go("/sign-in", "signed-out")
@@ -114,7 +118,7 @@ async def sign_out(call: Call) -> Response:
 
 
 async def show_confirm(call: Call) -> Response:
-    """Ask who it is before a page that is only shown to somebody who has confirmed that a moment ago."""
+    """Ask for the password, a code or both before a page that needs a recent confirmation."""
     asks = find_asked(call)
     if not asks:
         return call.go(wanted(call) or "/")
@@ -123,15 +127,17 @@ async def show_confirm(call: Call) -> Response:
 
 
 async def confirm(call: Call) -> Response:
+    """Check what the confirmation page asked for, and redirect to the page behind it."""
     if asks := find_asked(call):
         await prove(call, asks, call.form)
     return call.go(wanted(call) or "/")
 
 
 def find_asked(call: Call) -> tuple[str, ...]:
-    """Return the fields to fill in. The address may ask for less than usual: the page behind it still decides."""
+    """Return the fields to fill in. The address may ask for fewer than usual: the page behind it checks again."""
     return find_missing_proofs(call, code="never" if asks_password_alone(call) else "recent")
 
 
 def asks_password_alone(call: Call) -> bool:
+    """Return whether the address or the form asks for the password only."""
     return (call.form.get(ASK) or call.request.query_params.get(ASK)) == PROOF

@@ -1,8 +1,8 @@
-"""The public page on which anybody checks a sealed PDF; it needs no session and keeps nothing.
+"""The public page that verifies a sealed PDF. It needs no session and stores nothing.
 
 Decisions:
-- A finding is turned into words by pure functions (`verdict`, `seals`, `identity`); the template only lays them out.
-- The same page with and without script: the script sends the same form and shows the `<main>` of the answer.
-- Whoever holds the id of a document learns that it was sealed here, and when; never its title or who signed.
-- Times are those of UTC, as nobody's time zone is known here.
+- Pure functions turn a finding into sentences (`verdict`, `seals`, `identity`); the template only lays them out.
+- The page is the same with and without JavaScript: the script sends the same form and shows `<main>` of the answer.
+- A visitor who has the id of a document learns that it was sealed here, and when; never its title or who signed.
+- Times are in UTC, because the visitor's time zone is unknown.
 """

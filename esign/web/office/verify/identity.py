@@ -1,4 +1,4 @@
-"""Whether a file is the document that was asked for, or one sealed here at all, told without naming anybody."""
+"""Say whether a file is the document that was asked for, or one that was sealed here, without naming any person."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,13 +12,15 @@ from esign.web.office.verify.texts import moment
 
 @dataclass(frozen=True, slots=True)
 class Note:
+    """A note above the verdict: what is known about the document with the requested id."""
+
     tone: Literal["ok", "warnbox", "badbox"]
     title: str
     text: str
 
 
 def asked_for(record: Record | None) -> Note:
-    """What is known of a document before there is a file to compare."""
+    """Return what is known about a document before there is a file to compare with it."""
     if record is None:
         return Note(
             "warnbox",
@@ -41,7 +43,7 @@ def asked_for(record: Record | None) -> Note:
 
 
 def compared(finding: Finding) -> Note:
-    """What a file turned out to be to the document that was asked for."""
+    """Return how a file relates to the document that was asked for."""
     record = finding.record
     if record is None:
         return Note(
@@ -74,7 +76,7 @@ def compared(finding: Finding) -> Note:
 
 
 def known(finding: Finding) -> Check | None:
-    """The same for a file that came without an id to compare it with."""
+    """Return how a file without a requested id relates to the documents sealed here; None if it is not one of them."""
     record = finding.record
     if record is None or finding.match is Match.NOTHING:
         return None

@@ -1,4 +1,4 @@
-"""The page itself: it asks for a file, and answers with what the file turned out to be."""
+"""The verification page: ask for a file, then show what verification found."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,7 @@ ID_LENGTH = 64
 
 
 async def show(call: Call) -> Response:
-    """Asks for a file; under an id also what is known of that document."""
+    """Show the form. With the id of a document, also say what is known about that document."""
     asked = call.path.get("id") or call.form.get("document", "")
     asked = asked[:ID_LENGTH]
     record = await public_records.find(call.runtime.db, asked) if asked else None
@@ -39,7 +39,7 @@ async def show(call: Call) -> Response:
 
 
 async def check(call: Call) -> Response:
-    """The file is read in memory alone, and forgotten with the answer."""
+    """Verify the uploaded file. It is kept in memory only, until the answer is sent."""
     if len(call.files) != 1:
         raise Wrong({"file": NOTHING})
     [file] = call.files
@@ -58,6 +58,7 @@ async def check(call: Call) -> Response:
 
 
 def refusal(call: Call, problem: Problem) -> str:
+    """Return the sentence for a file that cannot be checked; raise every other problem again."""
     limits = call.runtime.config.limits
     known = {
         **REFUSED,
@@ -74,6 +75,7 @@ def refusal(call: Call, problem: Problem) -> str:
 
 
 def result(call: Call, file: SentFile, finding: Finding, asked: str) -> Response:
+    """Render what verification found."""
     found = finding.verification
     seals = [seal(signature) for signature in found["signatures"]]
     return call.page(

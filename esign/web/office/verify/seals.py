@@ -1,4 +1,4 @@
-"""One signature of a file in words: how it stands, whose it is, and each thing that was checked."""
+"""Describe one signature of a file in words: its result, whose it is, and each thing that was checked."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -82,6 +82,8 @@ ADDITIONS: dict[Addition, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Check:
+    """One line in the list of checks: `strong` is printed in bold, `rest` follows it."""
+
     tone: Tone
     strong: str
     rest: str = ""
@@ -89,7 +91,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """`proved`: the name is that of a certificate trusted here. `since` and `until` are those of the certificate."""
+    """A signature as the page shows it.
+
+    `proved` means that the name comes from a certificate that is trusted here. `since` and `until` are the
+    validity of the certificate.
+    """
 
     result: Result
     name: str
@@ -107,6 +113,7 @@ class Seal:
 
 
 def seal(signature: Signature) -> Seal:
+    """Return a signature as the page shows it."""
     certificate, stamp = signature["certificate"], signature["timestamp"]
     proved = signature["valid"] and signature["trusted"]
     stamped = stamp is not None and stamp["valid"] and stamp["trusted"]
@@ -129,13 +136,13 @@ def seal(signature: Signature) -> Seal:
 
 
 def sealer(signature: Signature, ours: bool) -> str:
-    """Of a certificate of this installation the organisation, of any other whatever name it bears."""
+    """Return the signer's name; if `ours`, only the organisation's name, without the words added around it."""
     name = printable(signature["signerName"]) or "Nobody can tell"
     return name.removeprefix(f"{TEST_MARK} – ").removesuffix(ROLE) if ours else name
 
 
 def standing(signature: Signature) -> Result:
-    """How this one alone was judged."""
+    """Return the result of this signature alone."""
     reasons = {*signature["reasons"]} - NOTES
     if reasons & {*AGAINST}:
         return "invalid"
@@ -143,7 +150,7 @@ def standing(signature: Signature) -> Result:
 
 
 def checks(signature: Signature) -> Iterator[Check]:
-    """What speaks against it, what holds, what leaves it undecided."""
+    """Yield what speaks against the signature, what holds, and what is undecided."""
     reasons = signature["reasons"]
     against = [AGAINST_IN_WORDS[reason] for reason in reasons if reason in AGAINST_IN_WORDS]
     yield from (Check("bad", *words) for words in against)
@@ -172,6 +179,7 @@ def checks(signature: Signature) -> Iterator[Check]:
 
 
 def unchanged(signature: Signature) -> Check:
+    """Return the check of the sealed content, for a signature that nothing speaks against."""
     if STRIPPED in signature["reasons"]:
         return Check(
             "good", "Content unchanged.", "What was altered is beside the signature and shows nothing."
@@ -188,11 +196,12 @@ def unchanged(signature: Signature) -> Check:
 
 
 def added(signature: Signature) -> str:
-    """Return what was added behind the seal, where it is proof alone."""
+    """Return in words what was added after the seal, if it is only proof of validity."""
     return " and ".join(ADDITIONS[one] for one in signature["additions"])
 
 
 def timed(signature: Signature) -> Check:
+    """Return the check of the time: proved by a time stamp, or only claimed by the sealing computer."""
     stamp, claimed = signature["timestamp"], signature["signedAt"]
     if stamp is not None and not stamp["valid"]:
         return Check("bad", "The time stamp is damaged,", "so it proves no time.")
@@ -201,7 +210,8 @@ def timed(signature: Signature) -> Check:
         if stamp["trusted"]:
             return Check("good", "Time proved", f"{by}.")
         return Check("info", "Time stamped", f"{by}, an authority that this installation does not know.")
-    own = "" if signature["level"] in (None, "B-B") else " of its own"  # one over the whole file stands apart
+    # A document time stamp covers the whole file and is listed separately; this is about the one in the signature.
+    own = "" if signature["level"] in (None, "B-B") else " of its own"
     missed = ", though one was asked for" if is_missed(signature) else ""
     if claimed is None:
         return Check("info", f"No time stamp{own}{missed}:", "nothing says when it was sealed.")
@@ -210,6 +220,7 @@ def timed(signature: Signature) -> Check:
 
 
 def details(signature: Signature) -> Iterator[tuple[str, str]]:
+    """Yield the technical details as label and text."""
     certificate, stamp = signature["certificate"], signature["timestamp"]
     yield "Field", printable(signature["fieldName"]) or "none"
     yield "Covers", COVERAGE[signature["coverage"]]
@@ -229,7 +240,7 @@ def details(signature: Signature) -> Iterator[tuple[str, str]]:
 
 
 def archived(stamps: Sequence[DocumentTimestamp]) -> Iterator[Check]:
-    """The time stamps over the whole file, which nobody sealed with."""
+    """Yield a check for each document time stamp, which covers the whole file."""
     for stamp in stamps:
         by = f"{moment(parse(stamp['time']))}, by {printable(stamp['authority'])}" if stamp["time"] else ""
         if not stamp["valid"]:
@@ -241,6 +252,6 @@ def archived(stamps: Sequence[DocumentTimestamp]) -> Iterator[Check]:
 
 
 def common_name(name: str) -> str:
-    """Of `Common Name: Acme Authority, Organization: Acme` the first part, without its label."""
+    """Return the first part of `Common Name: Acme Authority, Organization: Acme`, without its label."""
     found = name.partition("Common Name: ")[2].partition(", ")[0]
     return printable(found or name)

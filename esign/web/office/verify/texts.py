@@ -1,15 +1,15 @@
-"""Text of others, fit to be shown; times and sizes as this page writes them."""
+"""Make text from untrusted files safe to show; format times and sizes for this page."""
 
 from esign.core.instant import Instant
 from esign.web.office.frame.flash_messages import Times
 
 LONGEST = 240
 MIB = 2**20
-JOINERS = "\u200c\u200d"  # which some scripts and many emoji cannot do without
+JOINERS = "\u200c\u200d"  # zero-width joiners, which some scripts and many emoji need
 
 
 def printable(text: str) -> str:
-    """On one line, without control characters or marks that turn the direction of writing, and not without end."""
+    """Return the text on one line, at most 240 characters, without control characters or marks of writing direction."""
     plain = " ".join(
         "".join(c if c.isprintable() or c in JOINERS else " " for c in text[: 4 * LONGEST]).split()
     )
@@ -17,11 +17,12 @@ def printable(text: str) -> str:
 
 
 def moment(at: Instant) -> str:
-    """`22 Nov 2026, 05:35 UTC`."""
+    """Return `22 Nov 2026, 05:35 UTC`."""
     return f"{Times('UTC', at).moment(at)} UTC"
 
 
 def size(length: int) -> str:
+    """Return a size in bytes as text, in kB or MB of 1024."""
     if length < MIB:
         return f"{max(1, round(length / 1024))} kB"
     return f"{length / MIB:.1f} MB"

@@ -1,4 +1,4 @@
-"""What a person reads first: whether the file is unchanged, by whom and when, in one sentence and with what to do."""
+"""The summary that a visitor reads first: whether the file is unchanged, by whom and when it was sealed, what to do."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,10 @@ UNSIGNED = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`tone` is its colour; `who` stands between the two halves of the sentence, and may be anything."""
+    """A title and one sentence.
+
+    `tone` is the colour. `who` stands between the two halves of the sentence; its text is untrusted.
+    """
 
     tone: Literal["good", "warn", "bad", "none"]
     title: str
@@ -45,7 +48,7 @@ class Verdict:
 
 
 def verdict(found: Verification, seals: Sequence[Seal], record: Record | None) -> Verdict:
-    """By the worst of the signatures."""
+    """Return the summary, decided by the worst of the signatures."""
     if found["result"] == "unsigned":
         return Verdict("none", "Not sealed", UNSIGNED)
     worst = next(n for n, seal in enumerate(seals) if seal.result == found["result"])
@@ -57,6 +60,7 @@ def verdict(found: Verification, seals: Sequence[Seal], record: Record | None) -
 
 
 def valid(signatures: Sequence[Signature], seals: Sequence[Seal], record: Record | None) -> Verdict:
+    """Return the summary of a file whose signatures are all valid, also for test mode and for added proof."""
     if any(seal.test for seal in seals) or (record is not None and record.mode is Mode.TEST):
         before = (
             f"{untouched(signatures)}, but it was sealed in test mode: it has no legal effect. Sealed by "
@@ -74,7 +78,7 @@ def valid(signatures: Sequence[Signature], seals: Sequence[Seal], record: Record
 
 
 def invalid(signature: Signature, seal: Seal) -> Verdict:
-    """`UNREADABLE` is what remains."""
+    """Return the summary of an invalid signature, by its most serious reason; `UNREADABLE` is the remaining one."""
     reasons, since = signature["reasons"], after(seal)
     if CHANGED in reasons:
         return Verdict("bad", "Changed after it was sealed", f"Its content was altered{since}. {ASK}")
@@ -102,6 +106,7 @@ def invalid(signature: Signature, seal: Seal) -> Verdict:
 
 
 def doubtful(signature: Signature, seal: Seal) -> Verdict:
+    """Return the summary of a signature whose validity could not be decided, with the reason."""
     certificate = signature["certificate"]
     whole = f"{untouched([signature])} since it was sealed. "
     if any(reason in (UNRECOGNISED, NOT_COMPARED) for reason in signature["reasons"]):
@@ -137,7 +142,7 @@ def doubtful(signature: Signature, seal: Seal) -> Verdict:
 
 
 def untouched(signatures: Sequence[Signature]) -> str:
-    """Return how a sentence begins: a file is called unchanged only where nothing was added to it."""
+    """Return the beginning of a sentence. A file is called unchanged only if nothing was added to it."""
     if is_unchanged(signatures):
         return "The file has not changed"
     if any(signature["additions"] for signature in signatures):
@@ -146,7 +151,7 @@ def untouched(signatures: Sequence[Signature]) -> str:
 
 
 def lead(signatures: Sequence[Signature]) -> str:
-    """Return how a title begins."""
+    """Return the beginning of a title."""
     if is_unchanged(signatures):
         return "Unchanged"
     added_only = any(signature["additions"] for signature in signatures)
@@ -154,8 +159,10 @@ def lead(signatures: Sequence[Signature]) -> str:
 
 
 def on(seal: Seal) -> str:
+    """Return ` on` and the time of the seal; empty if it is unknown."""
     return f" on {moment(seal.at)}" if seal.at is not None else ""
 
 
 def after(seal: Seal) -> str:
+    """Return ` after` and the time of the seal, or a phrase without a time."""
     return f" after {moment(seal.at)}" if seal.at is not None else " after it was sealed"

@@ -1,1 +1,1 @@
-"""The pages of webhooks and their deliveries."""
+"""The pages that list and change webhooks, and show their deliveries."""

@@ -1,4 +1,4 @@
-"""What was sent to a webhook and what came back: looked at, sent again, tested, made up for."""
+"""The deliveries of a webhook: list them, show requests and answers, repeat one, send a test, resend missed events."""
 
 import json
 from typing import Any
@@ -25,7 +25,7 @@ STATUSES = {status.value: status for status in DeliveryStatus}
 
 
 async def show(call: Call) -> Response:
-    """One webhook and its newest deliveries."""
+    """Show a webhook with its newest deliveries, filtered by status if the address asks for it."""
     hook, wanted = await one(call), call.request.query_params.get("status", "")
     status = STATUSES.get(wanted)
     filters = f"deliveries:{hook.id}:{status}"
@@ -47,14 +47,14 @@ async def show(call: Call) -> Response:
 
 
 async def show_one(call: Call) -> Response:
-    """A delivery with its request and every answer."""
+    """Show a delivery with its request and every answer."""
     hook = await one(call)
     log = await deliveries.read(call.runtime, call.owner, hook.id, call.path["did"])
     return call.page("delivery", row=row(call, hook), attempts=len(DELAYS), **written(hook, log))
 
 
 def written(hook: Webhook, log: Log) -> dict[str, Any]:
-    """The request as it goes out, the body easier to read, and the attempts, newest first."""
+    """Return a delivery for the template: the request with its body indented, and its attempts, newest first."""
     target = urlsplit(hook.url)
     path = f"{target.path or '/'}?{target.query}" if target.query else target.path or "/"
     said = [present_attempt(attempt) for attempt in log.attempts]
@@ -72,19 +72,20 @@ def written(hook: Webhook, log: Log) -> dict[str, Any]:
 
 
 def vars_of(attempt: Any) -> dict[str, Any]:
+    """Return the fields of an attempt that the page shows."""
     names = ("at", "duration_ms", "status_code", "error", "succeeded")
     return {name: getattr(attempt, name) for name in names}
 
 
 async def redeliver(call: Call) -> Response:
-    """One attempt now; the page then shows what came of it."""
+    """Send a delivery once more now, and show the result."""
     hook, did = await one(call), call.path["did"]
     after = await deliveries.redeliver(call.runtime, call.owner, hook.id, did)
     return call.go(f"{HERE}/{hook.id}/deliveries/{did}", outcome(after.last_error))
 
 
 async def test(call: Call) -> Response:
-    """A test event is sent now; the page then shows the answer."""
+    """Send a test event now, and show the answer."""
     hook = await one(call)
     made = await deliveries.test(call.runtime, call.owner, hook.id)
     after = await deliveries.find(call.runtime.db, hook.id, made.id)
@@ -92,11 +93,12 @@ async def test(call: Call) -> Response:
 
 
 def outcome(error: str | None) -> str:
+    """Return the name of the message about an attempt."""
     return "delivery-failed" if error else "delivered"
 
 
 async def show_recover(call: Call) -> Response:
-    """The question since when events are to be sent that did not arrive."""
+    """Show the form that asks from which time on missed events are to be sent again."""
     hook, organisation, now = await one(call), call.signed.organisation, call.runtime.clock.now()
     days = call.runtime.config.limits.event_days
     since = hook.failing_since or hook.disabled_at or now - DAY
@@ -110,6 +112,10 @@ async def show_recover(call: Call) -> Response:
 
 
 async def recover(call: Call) -> Response:
+    """Queue the events of a period that were not delivered.
+
+    Raise `Wrong` if the webhook is switched off or the period is invalid.
+    """
     hook, now = await one(call), call.runtime.clock.now()
     if not call.form.get("since", ""):
         raise Wrong({"since": EMPTY})
@@ -127,7 +133,7 @@ async def recover(call: Call) -> Response:
 
 
 def moment(call: Call, name: str, now: Instant) -> Instant:
-    """The time that a field of the form holds; raises `Wrong` for none, and for one that has not come."""
+    """Return the instant in a field of the form; raise `Wrong` for an invalid or a future one."""
     try:
         at = dates.moment_of(call.form[name], call.signed.organisation.time_zone)
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""What a webhook can be told of, in words, by what it is about; and the choices that most programs need."""
+"""The texts for the events that a webhook can receive, in groups, and the combinations that most programs need."""
 
 from collections.abc import Mapping
 
@@ -43,7 +43,7 @@ PRESETS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 
 
 def in_words(events: tuple[str, ...]) -> str:
-    """`all events`, the name of the only one, or how many."""
+    """Return `all events`, the name of the only event, or their number."""
     if events == ("*",):
         return "all events"
     return events[0] if len(events) == 1 else f"{len(events)} events"

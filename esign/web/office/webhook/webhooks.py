@@ -1,4 +1,4 @@
-"""Webhooks: the addresses of other programs that are told what happens to documents."""
+"""Webhooks: list, create, change, switch on or off, replace the secret, delete."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ State = Literal["working", "new", "failing", "manual", "failing-off", "gone"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A webhook as a page shows it; `off_at` is when it is switched off if nothing changes."""
+    """A webhook as a page shows it. `off_at` is when it will be switched off if its deliveries keep failing."""
 
     hook: Webhook
     events: str
@@ -37,6 +37,7 @@ class Row:
 
 
 def row(call: Call, hook: Webhook) -> Row:
+    """Return a webhook as a page shows it."""
     now = call.runtime.clock.now()
     failing = hook.enabled and hook.failing_since is not None
     off_at = rules.off_at(hook, now) if failing else None
@@ -44,6 +45,7 @@ def row(call: Call, hook: Webhook) -> Row:
 
 
 def state_of(hook: Webhook) -> State:
+    """Return the state of a webhook, as its badge shows it."""
     if not hook.enabled:
         reasons: Mapping[str | None, State] = {"gone": "gone", "failing": "failing-off"}
         return reasons.get(hook.disabled_reason, "manual")
@@ -53,6 +55,7 @@ def state_of(hook: Webhook) -> State:
 
 
 async def show(call: Call) -> Response:
+    """Show one page of the list of webhooks."""
     filters = f"webhooks:{call.owner}"
     found, more = await webhooks.find_page(call.runtime, call.owner, PER_PAGE, paging.after(call, filters))
     return call.page(
@@ -64,20 +67,22 @@ async def show(call: Call) -> Response:
 
 
 async def one(call: Call) -> Webhook:
-    """The webhook that the address names."""
+    """Return the webhook that the address names; raise `not_found`."""
     return await webhooks.get(call.runtime, call.owner, call.path["id"])
 
 
 async def show_new(call: Call) -> Response:
+    """Show the form for a new webhook."""
     return form(call, None)
 
 
 async def show_edit(call: Call) -> Response:
+    """Show the form that changes a webhook."""
     return form(call, await one(call))
 
 
 def form(call: Call, hook: Webhook | None) -> Response:
-    """What a webhook is made or changed with."""
+    """Render the form of a new or an existing webhook."""
     chosen = hook.events if hook else ()
     usual = next((name for name, (*_, given) in events.PRESETS.items() if given == chosen), events.CHOSEN)
     return call.page(
@@ -92,7 +97,7 @@ def form(call: Call, hook: Webhook | None) -> Response:
 
 
 async def create(call: Call) -> Response:
-    """The secret is on this answer alone."""
+    """Create a webhook and show its secret. The answer is the only one that contains it."""
     given = checked(CreateWebhook, call)
 
     async def create(keep: resubmit.Keep) -> Webhook:
@@ -117,7 +122,7 @@ async def create(call: Call) -> Response:
 
 
 async def change(call: Call) -> Response:
-    """What was typed or ticked otherwise than the page showed it, and nothing else."""
+    """Save only the fields that the user changed since the page was shown."""
     hook = await one(call)
     mine = merged(call, hook)
     given = checked(ChangeWebhook, call)
@@ -138,13 +143,13 @@ async def change(call: Call) -> Response:
 
 
 def merged(call: Call, hook: Webhook) -> dict[str, str]:
-    """What was typed into or ticked; raises `Wrong` where somebody else has changed the same meanwhile."""
+    """Return the fields that the user changed; raise `Wrong` for those that another user changed in the meantime."""
     stored = {"url": hook.url, "description": hook.description or "", "names": " ".join(sorted(hook.events))}
     call.form["names"] = " ".join(sorted(ticked(call)))
     try:
         return edit_conflict.typed(call, stored, stored | {"names": events.in_words(hook.events)})
     except Wrong:
-        if "names" not in call.form:  # not this form's to change: it shows what is stored now
+        if "names" not in call.form:  # the user did not change the events: show the stored ones
             chosen = next((name for name, (*_, all) in events.PRESETS.items() if all == hook.events), "")
             call.form = {name: text for name, text in call.form.items() if not name.startswith("event-")}
             call.form |= {"events": chosen or events.CHOSEN} | {f"event-{name}": "on" for name in hook.events}
@@ -152,7 +157,7 @@ def merged(call: Call, hook: Webhook) -> dict[str, str]:
 
 
 def ticked(call: Call) -> list[str]:
-    """The names of the events that the form asks for."""
+    """Return the names of the events that the form asks for."""
     wanted = call.form.get("events", "")
     if wanted in events.PRESETS:
         return list(events.PRESETS[wanted][2])
@@ -160,7 +165,7 @@ def ticked(call: Call) -> list[str]:
 
 
 def checked(model: type[CreateWebhook] | type[ChangeWebhook], call: Call) -> Any:
-    """The form as the API would be sent it; raises `Wrong`."""
+    """Return the form checked against the API's schema; raise `Wrong`."""
     url, names = call.form.get("url", ""), ticked(call)
     try:
         return check(model, {"url": url, "events": names, "description": call.form.get("description", "")})
@@ -169,7 +174,7 @@ def checked(model: type[CreateWebhook] | type[ChangeWebhook], call: Call) -> Any
 
 
 def sentences(found: Mapping[str, str], url: str) -> dict[str, str]:
-    """Kept to the order of the form, so that the first wrong field is the upper one."""
+    """Return the messages in the order of the fields, so that the topmost wrong field is the first one."""
     said = {
         "url": EMPTY if not url.strip() else found.get("url", ""),
         "description": found.get("description", ""),
@@ -179,24 +184,26 @@ def sentences(found: Mapping[str, str], url: str) -> dict[str, str]:
 
 
 def told(problem: Problem) -> Exception:
-    """What stands at a field, or above the form, rather than on a page of its own."""
+    """Return the error to raise: at a field or above the form if the user can correct it there, otherwise unchanged."""
     if problem.code == "invalid_webhook_url":
         return Wrong({"url": problem.message})
     return Wrong({"": problem.message}) if problem.code in ("limit_reached", "revision_mismatch") else problem
 
 
 async def switch_on(call: Call) -> Response:
+    """Switch the webhook on."""
     await webhooks.change(call.runtime, call.owner, call.path["id"], Changes({}, True), caller=call.caller)
     return call.go(f"{HERE}/{call.path['id']}", "webhook-on")
 
 
 async def switch_off(call: Call) -> Response:
+    """Switch the webhook off; waiting deliveries are given up."""
     await webhooks.change(call.runtime, call.owner, call.path["id"], Changes({}, False), caller=call.caller)
     return call.go(f"{HERE}/{call.path['id']}", "webhook-off")
 
 
 async def ask_secret(call: Call) -> Response:
-    """The question how long the secret before is to sign too."""
+    """Ask for how long the old secret is to sign as well, before it is replaced."""
     hook = await one(call)
     return call.page(
         "webhook_secret", row=row(call, hook), graces=GRACES, usual=call.runtime.config.limits.rotation_hours
@@ -204,7 +211,7 @@ async def ask_secret(call: Call) -> Response:
 
 
 async def rotate(call: Call) -> Response:
-    """The new secret is on this answer alone."""
+    """Replace the secret and show the new one. The answer is the only one that contains it."""
     hook, given = await one(call), call.form.get("grace", "")
     if given not in map(str, {*GRACES, call.runtime.config.limits.rotation_hours}):
         raise Wrong({"grace": "Choose one of these."})
@@ -226,10 +233,11 @@ async def rotate(call: Call) -> Response:
 
 
 async def ask(call: Call) -> Response:
-    """The question before a webhook is deleted."""
+    """Ask before a webhook is deleted."""
     return call.page("webhook_delete", hook=await one(call))
 
 
 async def delete(call: Call) -> Response:
+    """Delete the webhook."""
     await webhooks.delete(call.runtime, call.owner, call.path["id"], caller=call.caller)
     return call.go(HERE, "webhook-deleted")
