@@ -1,4 +1,4 @@
-"""Files handed out as bytes: always whole, always as an attachment, never shown by the browser (reliability 6.4)."""
+"""Responses that send a file: always whole, always as an attachment, never shown by the browser (reliability 6.4)."""
 
 import base64
 
@@ -13,7 +13,7 @@ from esign.web.pages import attachment
 
 
 def answer(file: FileOf, content: bytes) -> Response:
-    """The response for a file; `Repr-Digest` is RFC 9530."""
+    """Return the response that sends a file, with its SHA-256 in `Repr-Digest` (RFC 9530)."""
     response = attachment(file.name, content)
     digest = base64.b64encode(bytes.fromhex(file.sha256)).decode()
     response.headers["Repr-Digest"] = f"sha-256=:{digest}:"
@@ -21,14 +21,17 @@ def answer(file: FileOf, content: bytes) -> Response:
 
 
 def announcement(file: FileOf) -> Response:
-    """What HEAD gets: the headers of the file; nothing is handed out, so nothing is noted."""
+    """Return the response to HEAD: the headers of the file without its bytes.
+
+    Nothing is handed out, so the audit trail gets no entry.
+    """
     response = answer(file, b"")
     response.headers["Content-Length"] = str(file.size)
     return response
 
 
 async def download(request: Request) -> Response:
-    """The file of a ticket; needs no key."""
+    """Send the file that a download ticket names. The ticket is the permission; no API key is needed."""
     runtime = request.app.state.runtime
     file = await files.redeem(runtime, request.path_params["ticket"])
     if request.method == "HEAD":

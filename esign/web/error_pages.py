@@ -1,4 +1,4 @@
-"""What went wrong, as a page in the reader's language where a browser asks for one, and else as the JSON of errors."""
+"""Responses to requests that fail: a page in the reader's language for a browser, JSON for a program."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,12 +19,13 @@ KINDS: Mapping[int, str] = {404: "missing", 429: "busy", 500: "broken", 503: "aw
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """Answers a request that cannot be served; programs below /api never see a page."""
+    """Makes the response for a problem. A program that asks below /api always gets JSON."""
 
     pages: Pages
     library: Library
 
     def __call__(self, scope: Scope, problem: Problem) -> Response:
+        """Return the error page, or the JSON error if the client is not a browser."""
         if not is_reader(scope):
             return errors.as_json(scope, problem)
         request, kind = Request(scope), KINDS.get(problem.status, "wrong")
@@ -48,7 +49,7 @@ class Faults:
 
 
 def is_reader(scope: Scope) -> bool:
-    """Whether a browser asks, for something to look at."""
+    """Return whether a browser asks for a page: it accepts HTML, and the path is not below /api."""
     path = scope["path"]
     if path == "/api" or path.startswith("/api/"):
         return False

@@ -1,4 +1,4 @@
-"""Whether the program lives, and whether it can do its work; no version, no secret."""
+"""Two probes: whether the process runs, and whether it can do its work. They tell no version and no secret."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -9,12 +9,15 @@ from esign.web.http.security import EVERYWHERE
 
 
 async def healthz(request: Request) -> Response:
-    """The process answers."""
+    """Answer 200 while the process runs."""
     return JSONResponse({"status": "ok"}, headers=EVERYWHERE)
 
 
 async def readyz(request: Request) -> Response:
-    """503 while something it needs does not work; what will have to be done soon is told without."""
+    """Answer 200, or 503 while a part that the program needs does not work.
+
+    Warnings name what will need attention soon; they do not change the status.
+    """
     runtime = request.app.state.runtime
     checks, warnings = await health.check(runtime), health.warnings(runtime)
     fine = all(state == "ok" for state in checks.values())

@@ -1,4 +1,4 @@
-"""The public files beside the pages: the certificates that a reader of sealed PDFs may be told to trust."""
+"""Public files beside the pages: the certificates of the authority that issues seal certificates."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,14 +10,17 @@ from esign.web.pages import attachment
 
 
 def routes(runtime: Runtime) -> list[Route]:
-    """Made over the open tools: the authority's certificate is handed out from here."""
+    """Return the routes. They are built at start, because the certificates come from the open runtime."""
 
     async def authority(request: Request) -> Response:
-        """The certificate that whoever checks a seal may decide to trust (DER)."""
+        """Send the certificate (DER) that a reader of sealed PDFs may choose to trust."""
         return attachment("esign-authority.cer", runtime.roots[0], "application/pkix-cert")
 
     async def following(request: Request) -> Response:
-        """The same of the authority that will issue the seal later, so that it can be trusted in time."""
+        """Send the certificate of the authority that issues the next seal, so that readers can trust it in time.
+
+        Raise `not_found` while no change of authority is planned.
+        """
         found = runtime.keyring.authority.following
         if found is None:
             raise Problem("not_found", "No other authority is to follow yet.")

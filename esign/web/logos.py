@@ -1,4 +1,4 @@
-"""Logos of organisations, at addresses that name their content: any page may show one, and keep it for ever."""
+"""The logos of organisations. The address holds the hash of the picture, so browsers may keep it for ever."""
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -12,10 +12,12 @@ from esign.web.pages import FOR_EVER
 
 
 def address(logo: Logo) -> str:
+    """Return the path at which a logo is served."""
     return f"/logo/{logo.sha256}.png"
 
 
 async def serve(request: Request) -> Response:
+    """Send the PNG with this hash, or answer 404."""
     png = await logos.get(request.app.state.runtime.db, request.path_params["sha256"])
     if png is None:
         raise HTTPException(404)

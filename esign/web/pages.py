@@ -1,7 +1,7 @@
-"""What every page for people shares: one Jinja environment, the static files, and the answers made of them.
+"""What all pages for people share: the Jinja environment, the static files, and the responses made from them.
 
-All static files share one hash, as a folder in their address, so that modules, sheets and fonts may name each
-other by relative paths and be kept for ever.
+All static files share one hash, as a folder in their address. Modules, style sheets and fonts can therefore
+name each other by relative paths, and browsers may keep them for ever.
 """
 
 import gzip
@@ -41,7 +41,7 @@ MEDIA = {
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """One static file; `packed` is its gzip form where that is worth sending."""
+    """A static file. `packed` is its gzip form, or None where compressing saves less than a tenth."""
 
     media: str
     plain: bytes
@@ -50,13 +50,14 @@ class Asset:
 
 @dataclass(frozen=True, slots=True)
 class Assets:
-    """Every static file by its name, and the hash over all of them."""
+    """All static files by name, and the hash over all of them."""
 
     files: Mapping[str, Asset]
     digest: str
 
     @classmethod
     def load(cls) -> "Assets":
+        """Read every static file of the package into memory."""
         files = dict(sorted(_files()))
         whole = hashlib.sha256()
         for name, asset in files.items():
@@ -64,7 +65,7 @@ class Assets:
         return cls(files, whole.hexdigest()[:16])
 
     def address(self, name: str) -> str:
-        """Where a file is served; an unknown name is a KeyError, so a template cannot ask for one."""
+        """Return the path of a file. Raise KeyError for an unknown name, so that no template can ask for one."""
         self.files[name]
         return f"/static/{self.digest}/{name}"
 
@@ -72,18 +73,22 @@ class Assets:
         return Route("/static/{digest}/{name:path}", self.serve, methods=["GET"])
 
     async def serve(self, request: Request) -> Response:
+        """Send a static file, or answer 404 for an unknown name or the hash of another version."""
         asset = self.files.get(request.path_params["name"])
         if asset is None or request.path_params["digest"] != self.digest:
             raise HTTPException(404)
         return sent(request, asset, FOR_EVER, "same-origin")
 
     async def embed(self, request: Request) -> Response:
-        """The script that pages of other applications load, at an address that stays."""
+        """Send the script that pages of other applications load. Its address never changes."""
         return sent(request, self.files["embed.js"], FOR_AN_HOUR, "cross-origin")
 
 
 def sent(request: Request, asset: Asset, kept: str, readers: str) -> Response:
-    """`kept` is for caches; `readers` says whether pages of other sites may use it."""
+    """Return the response for a static file.
+
+    `kept` is the `Cache-Control` header; `readers` says whether pages of other sites may load the file.
+    """
     headers = {
         "Cache-Control": kept,
         "X-Content-Type-Options": "nosniff",
@@ -98,13 +103,14 @@ def sent(request: Request, asset: Asset, kept: str, readers: str) -> Response:
 
 
 def _files() -> Iterator[tuple[str, Asset]]:
+    """Yield (name, file) for the static folder and for the fonts."""
     for path in (HERE / "static").rglob("*.*"):
         yield path.relative_to(HERE / "static").as_posix(), _asset(path)
     for path in (*FONTS.glob("EsignHand*.ttf"), *FONTS.glob("Noto*-Regular.ttf")):
-        yield f"fonts/{path.name}", _asset(path)  # the very files that the seal draws with
+        yield f"fonts/{path.name}", _asset(path)  # the same files that the PDF worker draws with
 
 
-# What is written for people: comments that fill their lines, any in a style sheet; and what stands before a line.
+# Removed before serving: indentation, all comments of a style sheet, and the comments of a script that fill lines.
 UNSENT = {
     ".css": re.compile(rb"/\*.*?\*/|^[ \t]+|\n(?=\s*\n)", re.MULTILINE | re.DOTALL),
     ".js": re.compile(rb"^[ \t]*(?://[^\n]*|/\*.*?\*/[ \t]*)\n|^[ \t]+", re.MULTILINE | re.DOTALL),
@@ -112,6 +118,7 @@ UNSENT = {
 
 
 def _asset(path: Path) -> Asset:
+    """Read one file, remove the comments and indentation of scripts and style sheets, and compress it."""
     plain = path.read_bytes()
     if unsent := UNSENT.get(path.suffix):
         plain = unsent.sub(b"", plain)
@@ -120,7 +127,10 @@ def _asset(path: Path) -> Asset:
 
 
 class Page(HTMLResponse):
-    """Goes out packed to whoever takes that: nothing of a request is repeated in it, so its length tells nothing."""
+    """An HTML page, compressed if the client accepts gzip.
+
+    A page repeats nothing from its request, so its compressed length reveals no secret (BREACH).
+    """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.headers["Vary"] = "Accept-Encoding"
@@ -131,12 +141,13 @@ class Page(HTMLResponse):
 
 
 def takes_gzip(scope: Scope) -> bool:
+    """Return whether the client accepts gzip."""
     return "gzip" in Headers(scope=scope).get("accept-encoding", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Turns templates into answers."""
+    """Renders templates."""
 
     environment: Environment
     assets: Assets
@@ -144,7 +155,7 @@ class Pages:
     @classmethod
     @cache
     def load(cls) -> "Pages":
-        """Read and packed once: what the package holds stays the same while it runs."""
+        """Load the templates and static files, once per process."""
         assets = Assets.load()
         environment = Environment(
             loader=FileSystemLoader(HERE / "templates"),
@@ -158,9 +169,9 @@ class Pages:
         return cls(environment, assets)
 
     def page(self, template: str, context: Mapping[str, Any]) -> HTMLResponse:
-        """The template as a page of its own nonce; always 200, a state is not an error.
+        """Render a template with a nonce of its own. The status is 200.
 
-        Who may frame it stands as `ancestors` in the context; nobody may where it does not.
+        `ancestors` in the context lists the sites that may frame the page; without it no site may.
         """
         nonce = secrets.token_urlsafe(16)
         text = self.environment.get_template(template).render(context, nonce=nonce)
@@ -168,12 +179,12 @@ class Pages:
 
 
 def attachment(file_name: str, content: bytes, media: str = "application/pdf") -> Response:
-    """A file to be saved, never shown inside this origin."""
+    """Return a response that a browser saves as a file and never shows inside this origin."""
     return Response(content, media_type=media, headers=saved(file_name))
 
 
 def saved(file_name: str) -> dict[str, str]:
-    """The headers of what is only ever saved, under this name."""
+    """Return the headers of a response that a browser only saves, under this file name."""
     return {
         **PAGE_HEADERS,
         "Content-Security-Policy": FILE_POLICY,
@@ -182,7 +193,7 @@ def saved(file_name: str) -> dict[str, str]:
 
 
 def disposition(file_name: str) -> str:
-    """`Content-Disposition` with the name twice: safe ASCII, and UTF-8 for those who read it (RFC 6266)."""
+    """Return `Content-Disposition` with the name twice: as safe ASCII, and in UTF-8 (RFC 6266)."""
     name = "".join(c for c in file_name if c.isprintable() and c not in "/\\") or "document.pdf"
     plain = "".join(c if c.isascii() and (c.isalnum() or c in " ._-()") else "_" for c in name)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

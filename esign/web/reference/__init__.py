@@ -1,6 +1,7 @@
-"""The page at /api: the description of the API for people, drawn by the server from the description itself.
+"""The page at /api: the description of the API for people, rendered by the server from the OpenAPI document.
 
-It is made by the first who asks and kept: a start need not wait for it, and no later request costs anything.
+The first request renders the page, and the process keeps it. The start does not wait for it, and later requests
+cost nothing.
 """
 
 import asyncio
@@ -35,6 +36,8 @@ def authentic(secret, headers, body):
 
 
 def routes(runtime: Runtime, pages: Pages) -> list[Route]:
+    """Return the route of the page. The first request renders it in a thread."""
+
     @cache
     def page() -> bytes:
         return render(pages, runtime.config)
@@ -46,13 +49,13 @@ def routes(runtime: Runtime, pages: Pages) -> list[Route]:
 
 
 def render(pages: Pages, config: Config) -> bytes:
-    """The whole page; addresses and limits are those of this installation."""
+    """Return the page as bytes, with the addresses and limits of this installation."""
     text = pages.environment.get_template("reference/page.html").render(view(config))
     return text.encode()
 
 
 def view(config: Config) -> dict[str, Any]:
-    """What the template shows, the operations in the order of their tags."""
+    """Return the context of the template, with the operations grouped by tag."""
     description = api.describe()
     objects = Objects(description)
     operations = [

@@ -1,4 +1,4 @@
-"""Members of bodies as a table: what each is, in which bounds, and what counts when it is left out."""
+"""Tables of the members of a body: type, bounds, default, and what each means."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ FORMATS = {
     "binary": "bytes",
     "uri": "address",
 }
-# Patterns that are easier to read as words; one line of text is what everybody expects.
+# Patterns that are easier to read as words. A single line of text is the usual case and gets none.
 TOLD = {
     LINE: "",
     LINES: "line breaks and tabs allowed",
@@ -29,19 +29,23 @@ OR_NULL = " or null"  # of a parameter: left out
 
 
 class Objects:
-    """The schemas of the description; those that tables lead to are remembered, to be shown once themselves."""
+    """The schemas of the description.
+
+    It remembers the objects that tables refer to, so that each of them gets a table of its own.
+    """
 
     def __init__(self, description: Json) -> None:
         self._schemas: Mapping[str, Json] = description["components"]["schemas"]
         self._named: dict[str, None] = {}
 
     def table(self, schema: Json) -> list[Json]:
-        """The forms of a body: mostly one, each with its rows."""
+        """Return the forms of a body, each with its rows. Most bodies have one form."""
         whole = self._resolved(schema)
         forms = [self._resolved(form) for form in whole.get("oneOf") or whole.get("anyOf") or [whole]]
         return [{"text": form.get("description", ""), "rows": list(self.rows(form))} for form in forms]
 
     def rows(self, schema: Json) -> Iterator[Json]:
+        """Yield one row for each member of an object."""
         required = schema.get("required", ())
         for name, member in schema.get("properties", {}).items():
             yield {
@@ -54,7 +58,7 @@ class Objects:
             }
 
     def type(self, schema: Json) -> list[Json]:
-        """The type in pieces: a text, and the name of the object it leads to."""
+        """Return the type in pieces: a text, and the name of the object it links to."""
         if "$ref" in schema:
             name = schema["$ref"].rpartition("/")[2]
             if "properties" not in self._schemas[name]:
@@ -74,7 +78,7 @@ class Objects:
         return [piece(FORMATS.get(schema.get("format", ""), kind))]
 
     def shown(self) -> list[Json]:
-        """Every object that was named, and those that these name in turn."""
+        """Return the tables of all objects that were referred to, and of those that these refer to in turn."""
         made: dict[str, Json] = {}
         while waiting := [name for name in self._named if name not in made]:
             for name in waiting:
@@ -84,7 +88,7 @@ class Objects:
         return [made[name] for name in sorted(made)]
 
     def ordered(self, value: Any, schema: Json) -> Any:
-        """An example with its members as the tables have them: what is needed first."""
+        """Return an example with its members in the order in which the tables list them."""
         whole = self._resolved(schema)
         forms = [self._resolved(form) for form in whole.get("oneOf") or whole.get("anyOf") or [whole]]
         if isinstance(value, list):
@@ -97,29 +101,31 @@ class Objects:
         return {name: self.ordered(value[name], members.get(name, {})) for name in names}
 
     def headers(self, webhooks: Json) -> list[Json]:
-        """What comes with each delivery."""
+        """Return the headers that come with each webhook delivery."""
         first: Json = next(iter(webhooks.values()), {"post": {"parameters": []}})
         return list(first["post"]["parameters"])
 
     def limits(self, values: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
-        """Name, meaning and value of each limit, as this installation has them."""
+        """Return (name, meaning, value) for each limit of this installation."""
         members = self._schemas["LimitsReply"]["properties"]
         return [(name, members[name].get("description", ""), value) for name, value in values.items()]
 
     def _resolved(self, schema: Json) -> Json:
+        """Follow references until the schema itself is found."""
         while "$ref" in schema:
             schema = self._schemas[schema["$ref"].rpartition("/")[2]]
         return schema
 
 
 def is_of(value: Json, form: Json) -> bool:
-    """Whether the members are those of this form, and its type is this one where it has one."""
+    """Return whether a value has the form of this schema: only its members, and its `type` if the schema has one."""
     members = form.get("properties", {})
     kind = members.get("type", {}).get("const", value.get("type"))
     return value.keys() <= members.keys() and bool(kind == value.get("type"))
 
 
 def piece(text: str, object_: str | None = None) -> Json:
+    """Return a part of a type; `object_` names the table it links to."""
     return {"text": text, "object": object_}
 
 
@@ -127,7 +133,7 @@ or_ = (piece(" or "),)
 
 
 def bounds(schema: Json) -> Iterator[str]:
-    """Every limit in words; that of a nullable member stands in its first alternative."""
+    """Yield each limit of a member in words. A nullable member has its limits in the first alternative."""
     for one in schema.get("anyOf", ()):
         yield from bounds(one)
     if "enum" in schema:
@@ -147,6 +153,7 @@ def bounds(schema: Json) -> Iterator[str]:
 
 
 def between(low: float | None, high: float | None, unit: str) -> Iterator[str]:
+    """Yield the range in words, or nothing if it has no bound."""
     if low is not None and high is not None:
         yield f"{low:g}{SEPARATOR}{high:g} {unit}".strip()
     elif high is not None:
@@ -156,6 +163,6 @@ def between(low: float | None, high: float | None, unit: str) -> Iterator[str]:
 
 
 def default(schema: Json) -> str | None:
-    """As JSON; None where there is none to tell."""
+    """Return the default as JSON, or None if there is none to show."""
     value = schema.get("default")
     return None if value is None or value == [] else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""One operation as the page shows it: parameters, body, answers, refusals, and a call to copy."""
+"""One operation as the page shows it: parameters, body, responses, errors, and a call to copy."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from esign.web.reference.members import OR_NULL, Objects, bounds
 Json = dict[str, Any]
 
 JSON = "application/json"
-# What every call can be refused with is told once.
+# Errors that every call can have are listed once on the page.
 COMMON = frozenset(
     (
         *("invalid_request", "invalid_json", "unsupported_media_type", "request_too_large"),
@@ -24,6 +24,7 @@ COMMON = frozenset(
 
 
 def operation(description: Json, objects: Objects, base: str, path: str, method: str) -> Json:
+    """Return what the template shows of one operation."""
     found: Json = description["paths"][path][method]
     [(status, success)] = [item for item in found["responses"].items() if item[0][0] == "2"]
     shown = success["content"].get(JSON, {})
@@ -50,6 +51,7 @@ def operation(description: Json, objects: Objects, base: str, path: str, method:
 
 
 def parameter(objects: Objects, given: Json) -> Json:
+    """Return one row of the table of parameters."""
     schema = given["schema"]
     return {
         "name": given["name"],
@@ -63,7 +65,7 @@ def parameter(objects: Objects, given: Json) -> Json:
 
 
 def refusals(found: Json) -> Iterator[tuple[str, list[str]]]:
-    """The codes that only some calls have, by status."""
+    """Yield (status, codes) of the errors that not every call can have."""
     for status, answer in found["responses"].items():
         if status[0] in "45":
             named = [code for code in answer["content"][JSON]["examples"] if code not in COMMON]
@@ -72,7 +74,7 @@ def refusals(found: Json) -> Iterator[tuple[str, list[str]]]:
 
 
 def catalogue() -> list[Json]:
-    """Every code with its status and meaning."""
+    """Return every error code with its status and meaning."""
     return [
         {"code": code, "status": status, "text": text, "common": code in COMMON}
         for code, (status, text) in CATALOGUE.items()
@@ -80,22 +82,27 @@ def catalogue() -> list[Json]:
 
 
 def error(description: Json) -> Any:
-    """A refusal that has nearly everything a refusal can have."""
+    """Return the example of an error that has nearly every member an error can have."""
     refused = description["paths"]["/api/v1/documents/{id}/send"]["post"]["responses"]["409"]
     return refused["content"][JSON]["examples"]["document_not_ready"]["value"]
 
 
 def examples(content: Json) -> list[Any]:
+    """Return the examples of a body."""
     alone = [content["example"]] if "example" in content else []
     return alone + [example["value"] for example in content.get("examples", {}).values()]
 
 
 def pretty(value: Any) -> str:
+    """Return a value as indented JSON."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def curl(objects: Objects, base: str, path: str, method: str, found: Json) -> str:
-    """The call in a shell that has the key in $KEY and every id that the path asks for in a variable of its own."""
+    """Return the call as a shell command.
+
+    It reads the key from $KEY, and each id in the path from a variable of its own.
+    """
     lines = [f'curl -s "{base}{with_variables(path, found)}"']
     if method not in ("get", "post") or (method == "post" and "requestBody" not in found):
         lines[0] = lines[0].replace("curl -s", f"curl -s -X {method.upper()}")
@@ -108,14 +115,14 @@ def curl(objects: Objects, base: str, path: str, method: str, found: Json) -> st
         content = found["requestBody"]["content"][JSON]
         body = objects.ordered(examples(content)[0], content["schema"])
         quoted = pretty(body).replace("'", "'\\''")
-        for noun, (_, example) in NOUNS.items():  # a real id takes the place of the one that is shown
+        for noun, (_, example) in NOUNS.items():  # a variable replaces the id of the example
             quoted = quoted.replace(f'"{example}"', f"\"'${named(noun)}'\"")
         lines += ['-H "Content-Type: application/json"', f"-d '{quoted}'"]
     return " \\\n  ".join(lines)
 
 
 def with_variables(path: str, found: Json) -> str:
-    """`/documents/$DOCUMENT/…`: what a person fills in has a name, what has few values stands there."""
+    """Return the path as `/documents/$DOCUMENT/…`. A parameter with few values shows its example instead."""
     for given in found["parameters"]:
         if given["in"] == "path":
             value = given["example"] if "enum" in given["schema"] else "$" + variable(path, given["name"])
@@ -124,11 +131,12 @@ def with_variables(path: str, found: Json) -> str:
 
 
 def variable(path: str, name: str) -> str:
-    """`DOCUMENT` for the id behind `/documents/`."""
+    """Return the variable for an id, such as `DOCUMENT` for the one after `/documents/`."""
     segments = path.split("/")
     return named(segments[segments.index(f"{{{name}}}") - 1])
 
 
 def named(segment: str) -> str:
+    """Return the singular of a path segment in capitals, as a name for a shell variable."""
     noun = segment.replace("-", "_").upper()
     return noun[:-3] + "Y" if noun.endswith("IES") else noun.removesuffix("S")

@@ -1,4 +1,4 @@
-"""What a document waits for, in one sentence, and the one thing that moves it on."""
+"""What a document is waiting for, in one sentence, and the one action that moves it on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ SOON = 3 * DAY
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A link, or where `form` is given a form with these fields; `work`: only for those who may do such.
+    """A link, or a form with the fields of `form` if that is given.
 
-    `ask`: it leads to a question.
+    `work`: only members who may work with documents get it. `ask`: it leads to a question page.
     """
 
     words: str
@@ -36,7 +36,10 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """`tone` is ok, fail or empty; the first of `buttons` is the one that moves it on."""
+    """What the document is waiting for.
+
+    `tone` is ok, fail or empty; the first of `buttons` is the action that moves the document on.
+    """
 
     title: Markup
     words: Markup
@@ -47,7 +50,11 @@ class Next:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What the sentence is made of: the seal is tried next at `seal_due`; `missing` is what a draft lacks."""
+    """What the sentence is made of.
+
+    `seal_due` is when the seal is tried next, `missing` what a draft lacks, `asked_anew` the recipients who
+    asked for a new link. `outage` says why no mail leaves, or is None.
+    """
 
     document: Document
     times: Times
@@ -59,10 +66,12 @@ class Scene:
 
     @property
     def home(self) -> str:
+        """Return the path of the document's page."""
         return home(self.document.id)
 
 
 def next_step(scene: Scene) -> Next:
+    """Return what the document waits for in its present status."""
     return STEPS[scene.document.status](scene)
 
 
@@ -101,7 +110,7 @@ def undelivered(scene: Scene, recipient: Recipient) -> Next:
 
 
 def is_unmailed(scene: Scene, recipient: Recipient) -> bool:
-    """Whether no mail has brought them a link, and none is about to."""
+    """Return whether no mail has brought the recipient a link and none is about to."""
     if recipient.viewed_at is not None:
         return False
     waits = scene.outage is not None and recipient.delivery is Delivery.QUEUED
@@ -109,11 +118,11 @@ def is_unmailed(scene: Scene, recipient: Recipient) -> bool:
 
 
 def not_mailed(scene: Scene, waiting: Sequence[Recipient], unmailed: Sequence[Recipient]) -> Next:
-    """The signing link comes first: it works without any mail."""
+    """Offer the signing links first, because they work without any mail."""
     words = [
         "Give them the signing link yourself." if len(unmailed) == 1 else "Give each their signing link."
     ]
-    if scene.outage is None:  # else the head of the page says why
+    if scene.outage is None:  # during an outage the head of the page says why
         words.insert(0, "The mail was kept here when no mail server was set up.")
     buttons = [
         Button(
@@ -144,7 +153,7 @@ def reminder(scene: Scene, waiting: Sequence[Recipient]) -> Button:
 
 
 def progress(scene: Scene, waiting: Sequence[Recipient]) -> list[Markup]:
-    """What is known about those who are waited for, and when something happens by itself."""
+    """Return sentences on how far the awaited recipient has come, and on the next reminder and the expiry."""
     document, times, said = scene.document, scene.times, []
     if len(waiting) == 1:
         one = waiting[0]
@@ -186,7 +195,10 @@ def sealing(scene: Scene) -> Next:
 
 
 def cause(reason: str) -> str:
-    """The reason as a sentence: what the worker says of itself starts small and bare."""
+    """Return the reason of a failed seal as a sentence.
+
+    The worker describes its own failures with a clause that begins with "it" and has no full stop.
+    """
     bare = reason.strip()
     if bare.startswith("it "):
         return f"The program that draws the seal stopped: {bare}."
@@ -236,7 +248,7 @@ def name(recipient: Recipient) -> Markup:
 
 
 def names(people: Sequence[Recipient]) -> Markup:
-    """`Ada, Bo and 3 others`."""
+    """Return the names as `Ada, Bo and 3 others`."""
     return listed([recipient.name for recipient in people])
 
 
@@ -249,7 +261,7 @@ def listed(people: Sequence[str]) -> Markup:
 
 
 def said_missing(document: Document, details: Sequence[str]) -> list[str]:
-    """What a draft lacks, each once."""
+    """Return what a draft lacks, each item once. Without recipients that is the only item."""
     if not document.recipients:
         return ["Nobody is to sign it yet: add a recipient."]
     return list(dict.fromkeys(details))

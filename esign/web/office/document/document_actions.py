@@ -1,4 +1,4 @@
-"""What a person does with a whole document: remind, cancel, copy, delete, seal again, make a template of it."""
+"""Actions on a whole document: remind, cancel, copy, delete, retry the seal, make a template of it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,18 +23,22 @@ CONFLICT = 409
 
 
 def asking(call: Call, document: Document, revision: int | None = None) -> Asking:
+    """Return what an edit needs to know about its caller, for this document."""
     return Asking(call.owner, document.id, call.actor, call.origin, revision)
 
 
 async def ask(call: Call, template: str, document: Document, act: str | None, **more: Any) -> Response:
-    """The page that asks, or says why the act does not work now."""
+    """Show the question page of an action. If the rules refuse the action now, the page says why."""
     now, organisation = call.runtime.clock.now(), call.signed.organisation
     problem = possible_actions.refused(act, document, organisation, now) if act else None
     return question(call, template, document, problem, **more)
 
 
 def question(call: Call, template: str, document: Document, problem: Problem | None, **more: Any) -> Response:
-    """The page of an act, with the sentence of the `problem` where it would be refused."""
+    """Return the question page of an action.
+
+    With a `problem` the page shows why the action is refused, and its status is 409.
+    """
     organisation = call.signed.organisation
     sentence = possible_actions.said(problem, times_of(call), document, organisation) if problem else None
     page = call.page(f"document_{template}", **about(document), refused=sentence, **more)
@@ -46,7 +50,7 @@ def question(call: Call, template: str, document: Document, problem: Problem | N
 
 
 async def ask_remind(call: Call) -> Response:
-    """Who is reminded, with which words."""
+    """Ask which recipients to remind, and with which words."""
     document = await find(call)
     now = call.runtime.clock.now()
     waiting = [r for r in document.recipients if r.invited]
@@ -55,7 +59,7 @@ async def ask_remind(call: Call) -> Response:
 
 
 async def remind(call: Call) -> Response:
-    """Everybody who may be reminded, or those whose boxes were ticked."""
+    """Remind the ticked recipients, or all who may be reminded if the form has no boxes to tick."""
     document = await find(call)
     body: dict[str, Any] = filled(call.form, "message")
     wanted = chosen(call.form, document)
@@ -118,7 +122,7 @@ async def retry_seal(call: Call) -> Response:
 
 
 async def duplicate(call: Call) -> Response:
-    """On to the copy."""
+    """Copy the document and lead to the copy."""
     document = await find(call)
 
     async def create(keep: resubmit.Keep) -> Document:
@@ -137,7 +141,7 @@ async def ask_template(call: Call) -> Response:
 
 
 async def make_template(call: Call) -> Response:
-    """On to the template."""
+    """Make a template from the document and lead to it."""
     document = await find(call)
     body = {"fromDocumentId": document.id, "title": call.form.get("title", "")}
     given = taken(TemplateFromDocument, body)

@@ -35,7 +35,7 @@ FIRST, LAST = "\u2068", "\u2069"  # between these a name has a direction of its 
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """What to do next: a deed that is done at once, a download, or a page of the document to go on to."""
+    """The next step: an action that is done at once, a download, or a page of the document."""
 
     label: str
     deed: str | None = None
@@ -44,7 +44,11 @@ class Next:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`badge` is its kind and word, `pips` the kinds of those who act; `can`: the deeds that would work now."""
+    """One row.
+
+    `badge` is (kind, word); `pips` holds one kind for each acting recipient; `can` holds the bulk actions that
+    would work now.
+    """
 
     document: Document
     badge: tuple[str, str]
@@ -56,18 +60,18 @@ class Row:
 
     @property
     def ill(self) -> str:
-        """The tone of the progress: `bad` and `warn` where somebody has to look."""
+        """Return the tone of the progress: `bad` or `warn` where the sender has to look, else ""."""
         return {"failed": "bad", "declined": "bad", "attention": "warn"}.get(self.badge[0], "")
 
 
 def badge(document: Document) -> tuple[str, str]:
-    """Its kind and its word."""
+    """Return the kind and the word of the document's badge."""
     ill = trouble(document)
     return TROUBLES[ill] if ill else (document.status.value, BADGES[document.status])
 
 
 def row_of(document: Document, organisation: Organisation, may: Collection[Act], times: Times) -> Row:
-    """What a person with these rights is shown of it."""
+    """Return the row as a member with these rights sees it. Without `Act.WORK` it offers reading alone."""
     ill = trouble(document)
     can = [deed for deed in Deed if possible_actions.refused(deed, document, organisation, times.now) is None]
     acting = [recipient for recipient in document.recipients if recipient.acting]
@@ -83,12 +87,12 @@ def row_of(document: Document, organisation: Organisation, may: Collection[Act],
 
 
 def source(actor: Actor) -> str:
-    """Who made it: a person by their name, a program by that of its key."""
+    """Return who made the document: the name of a person, or `API: ` and the name of the key."""
     return f"API: {actor.name}" if actor.kind == "api_key" else actor.name or "esign"
 
 
 def progress(document: Document, acting: list[Recipient], times: Times) -> str:
-    """How far it has come, in words."""
+    """Return how far the document has come, in words."""
     if not acting:
         return "No recipients yet"
     done = sum(recipient.status is RecipientStatus.COMPLETED for recipient in acting)
@@ -119,7 +123,7 @@ def waiting(document: Document, acting: list[Recipient], far: str) -> str:
 
 
 def next_of(document: Document, ill: Trouble | None) -> Next:
-    """The one thing that brings the document further."""
+    """Return the one step that moves the document on."""
     if ill is Trouble.SEAL:
         return Next("Seal now", Deed.SEAL)
     if ill is Trouble.ADDRESS:

@@ -1,4 +1,4 @@
-"""One recipient of a document: add, change or correct, remove, and hand over a signing link."""
+"""One recipient of a document: add, change or correct, remove, unblock, and issue a signing link."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ HOURS = {1: "1 hour", 24: "24 hours", 72: "3 days", 168: "7 days", 720: "30 days
 
 
 def typed(call: Call) -> dict[str, Any]:
-    """The members of a recipient as the form holds them; what stays empty takes its default."""
+    """Return the members of a recipient from the form. An empty optional field is left out and takes its default."""
     form = call.form
     body: dict[str, Any] = {"email": form.get("email", ""), "name": form.get("name", "")}
     body |= filled(form, "role", "authentication", "accessCode", "locale")
@@ -70,7 +70,10 @@ async def remove(call: Call) -> Response:
 
 
 async def ask_change(call: Call) -> Response:
-    """All of somebody on a draft; name and address of somebody who was or will be asked."""
+    """Ask what to change.
+
+    On a draft everything about the recipient can be changed, later only the name and the email address.
+    """
     document, one = await find_one(call)
     if document.status is Status.DRAFT:
         more = {"one": one, "turn": one.order, "languages": LANGUAGES}
@@ -81,7 +84,7 @@ async def ask_change(call: Call) -> Response:
 async def ask_of_one(
     call: Call, template: str, document: Document, one: Recipient, act: str, **more: Any
 ) -> Response:
-    """The page that asks about one recipient, or says why the act does not work for them now."""
+    """Show a question page about one recipient. If the rules refuse the action now, the page says why."""
     problem = possible_actions.refused_for(act, document, one, call.runtime.clock.now())
     return question(call, template, document, problem, one=one, **more)
 
@@ -103,14 +106,14 @@ async def change(call: Call) -> Response:
 
 
 def may_send() -> None:
-    """Refuse nobody: each role that may open this form (`Act.WORK`) may send documents too."""
+    """Allow the sending: each role that may open this form (`Act.WORK`) may send documents too."""
 
 
 # ---------- codes ----------
 
 
 async def unblock(call: Call) -> Response:
-    """Let somebody try again whose code was entered, or sent, too often."""
+    """Unblock a recipient whose code was entered wrongly, or sent, too often."""
     document, one = await find_one(call)
     with telling(call, document):
         done = await unblock_recipient.unblock(call.runtime, asking(call, document), one.id)
@@ -126,7 +129,7 @@ async def ask_link(call: Call) -> Response:
 
 
 async def link(call: Call) -> Response:
-    """The link, shown this once; that it was fetched stands in the audit trail."""
+    """Issue a signing link and show it once. The audit trail records that it was issued."""
     document, one = await find_one(call)
     body = {"ttlHours": number(call.form.get("ttlHours", "24")) or ""}
     given = taken(IssueLink, body)

@@ -1,4 +1,4 @@
-"""What the forms of a document send, held against the schemas of the API, and refusals shown where they belong."""
+"""The forms of a document: values are validated by the schemas of the API, and refusals are shown at their fields."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,26 +19,31 @@ M = TypeVar("M", bound=BaseModel)
 
 
 async def find(call: Call) -> Document:
-    """The document of the address; `not_found` for one of another organisation or mode."""
+    """Return the document of the address. Raise `not_found` for one of another organisation or mode."""
     return await documents.get(call.runtime, call.owner, call.path["id"])
 
 
 async def find_one(call: Call) -> tuple[Document, Recipient]:
-    """The same with the recipient of the address."""
+    """Return the document and the recipient of the address. Raise `not_found` if either is not there."""
     document = await find(call)
     return document, document.recipient(call.path["rid"])
 
 
 def home(document_id: str) -> str:
+    """Return the path of a document's page."""
     return f"/documents/{document_id}"
 
 
 def times_of(call: Call) -> Times:
+    """Return what formats times in the organisation's time zone."""
     return Times(call.signed.organisation.time_zone, call.runtime.clock.now())
 
 
 def taken(model: type[M], body: Mapping[str, Any]) -> M:
-    """The body of a request as a form means it; raises `Wrong` with a sentence for each field that does not fit."""
+    """Validate the values of a form by a schema of the API.
+
+    Raise `Wrong` with a sentence for each field that does not fit.
+    """
     try:
         return check(model, dict(body))
     except Problem as problem:
@@ -46,7 +51,10 @@ def taken(model: type[M], body: Mapping[str, Any]) -> M:
 
 
 def at_fields(problem: Problem, body: Mapping[str, Any]) -> Wrong:
-    """The details of a refusal at the fields they are about; "" for what is about none."""
+    """Return the details of a refusal as sentences by field name.
+
+    A detail about none of the fields stands under "".
+    """
     sentences: dict[str, str] = {}
     for detail in problem.details:
         name, _, inside = detail.path[1:].partition("/")
@@ -59,7 +67,10 @@ def at_fields(problem: Problem, body: Mapping[str, Any]) -> Wrong:
 
 @contextmanager
 def telling(call: Call, document: Document, body: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """What an action refuses stands on the page one comes from; an id that is nobody's stays `not_found`."""
+    """Turn a refusal by the action inside the block into `Wrong`, so that the form shows it.
+
+    A problem with status 404 passes through as it is.
+    """
     try:
         yield
     except Problem as problem:
@@ -72,5 +83,5 @@ def telling(call: Call, document: Document, body: Mapping[str, Any] | None = Non
 
 
 def filled(form: Mapping[str, str], *names: str) -> dict[str, Any]:
-    """Those of the fields in which something stands, their lines as everywhere else."""
+    """Return those of the fields that are not blank, with line breaks as the database stores them."""
     return {name: form[name].replace("\r\n", "\n") for name in names if form.get(name, "").strip()}

@@ -1,4 +1,4 @@
-"""The page of one document, and the short answer by which an open page learns that something happened."""
+"""The page of one document, and the short text by which an open page notices a change."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -45,7 +45,10 @@ STEPS = (  # what a recipient of test mode can be made to do
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A page's picture, with the room it takes; `filled` by how many who finished, 0 where none has values there."""
+    """The picture of a page with its width and height.
+
+    `filled` is the number of recipients whose values the picture shows, or 0 if none has values on that page.
+    """
 
     number: int
     width: int
@@ -60,12 +63,13 @@ async def show(call: Call) -> Response:
 
 
 async def newest(call: Call, document_id: str) -> list[Entry]:
-    """The last entries of the trail, oldest first."""
+    """Return the last 60 entries of the audit trail, oldest first."""
     length, _ = await events.head(call.runtime.db, document_id)
     return await events.trail(call.runtime.db, document_id, max(0, length - ENTRIES))
 
 
 async def shown(call: Call, document: Document, trail: list[Entry]) -> dict[str, Any]:
+    """Return the context of the page."""
     now, times, organisation = call.runtime.clock.now(), times_of(call), call.signed.organisation
     refused = {
         act: possible_actions.refused(act, document, organisation, now) for act in possible_actions.ACTS
@@ -98,7 +102,7 @@ async def blocked(call: Call, document: Document) -> frozenset[str]:
 
 
 def about(document: Document) -> dict[str, Any]:
-    """What every page around a document shows of it."""
+    """Return the context that all pages about a document share."""
     tone, status = badge(document)
     return {
         "document": document,
@@ -112,10 +116,12 @@ def about(document: Document) -> dict[str, Any]:
 
 
 def sender(by: Actor) -> str:
+    """Return who made the document: the name of a person or of an API key."""
     return f"API key {by.name}" if by.kind == "api_key" else by.name or "Somebody"
 
 
 async def scene(call: Call, document: Document, trail: list[Entry]) -> awaiting.Scene:
+    """Load what the sentence about the next step is made of."""
     runtime = call.runtime
     names = {recipient.id: recipient.name for recipient in document.recipients}
     asked = {line.recipient_id for line in trail if line.type == renew_link.ASKED}
@@ -131,18 +137,20 @@ async def scene(call: Call, document: Document, trail: list[Entry]) -> awaiting.
 
 
 async def missing(runtime: Runtime, draft: Document) -> list[str]:
+    """Return what keeps the draft from being sent, as sentences."""
     details = await acting.lacking(runtime, draft)
     return awaiting.said_missing(draft, [detail.message for detail in details])
 
 
 def kept(problem: Problem | None, call: Call, document: Document) -> str | None:
-    """Why it cannot be deleted, where it is not only too early in its life."""
+    """Return why the document cannot be deleted, if a retention period is the reason, else None."""
     if problem is None or problem.code != "retention_locked":
         return None
     return possible_actions.said(problem, times_of(call), document, call.signed.organisation)
 
 
 def acted(document: Document) -> str:
+    """Return how many recipients have finished, in words; "" for a draft."""
     acting = [r for r in document.recipients if r.acting]
     done = sum(r.completed_at is not None for r in acting)
     if document.status is Status.DRAFT or not acting:
@@ -151,6 +159,7 @@ def acted(document: Document) -> str:
 
 
 def sheets(document: Document, most: int | None = None) -> list[Sheet]:
+    """Return the pictures of the first `most` pages, or of all pages."""
     people = document.finished()
     written = {field.page for who in people for field in who.fields if field.value is not None}
     return [
@@ -160,7 +169,7 @@ def sheets(document: Document, most: int | None = None) -> list[Sheet]:
 
 
 async def messages(call: Call, document: Document) -> tuple[test_mail.Message, ...]:
-    """The newest mails about a document of test mode."""
+    """Return the newest mails about a document of test mode; none for a live document."""
     if document.mode is not Mode.TEST:
         return ()
     found, _ = await test_mail.find_kept(call.runtime, call.owner, MESSAGES, None, document.id)
@@ -171,7 +180,7 @@ async def messages(call: Call, document: Document) -> tuple[test_mail.Message, .
 
 
 async def mark(call: Call) -> Response:
-    """Another text as soon as anything happened to the document."""
+    """Send a text that changes as soon as anything happens to the document."""
     owner = call.owner
     revision, entries = await documents.mark(
         call.runtime.db, owner.organisation_id, owner.mode, call.path["id"]
@@ -181,4 +190,5 @@ async def mark(call: Call) -> Response:
 
 
 def mark_of(revision: int, entries: int) -> str:
+    """Return the text: the document's revision and the length of its audit trail."""
     return f"{revision}.{entries}"

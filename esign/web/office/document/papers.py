@@ -1,4 +1,4 @@
-"""What there is to look at and to take away: pages with their values, files, the audit trail."""
+"""What a member can look at and download: pages with their values, files, the audit trail."""
 
 import asyncio
 
@@ -29,13 +29,13 @@ JSON = "application/json"
 
 
 async def pages(call: Call) -> Response:
-    """Every page, with what was filled in."""
+    """Show every page with the values that were filled in."""
     document = await find(call)
     return call.page("document_pages", **about(document), sheets=sheets(document))
 
 
 async def filled(call: Call) -> Response:
-    """What the first who finished have on a page."""
+    """Send the picture of a page with the values of the recipients who finished first, as many as `done` says."""
     document, number = await find_page(call)
     done = counted(call.path["done"])
     found = await page_views.filled_picture_of(
@@ -47,6 +47,7 @@ async def filled(call: Call) -> Response:
 
 
 async def find_page(call: Call) -> tuple[Document, int]:
+    """Return the document and page number of the address. Raise `not_found` if either is not there."""
     document = await find(call)
     number = counted(call.path["number"])
     if not 1 <= number <= document.page_count:
@@ -55,13 +56,14 @@ async def find_page(call: Call) -> tuple[Document, int]:
 
 
 def counted(text: str) -> int:
-    """A number of an address; `not_found` for any other text."""
+    """Return a number of the address. Raise `not_found` for any other text, and for more than five digits."""
     if not (text.isascii() and text.isdigit() and len(text) < 6):
         raise Problem("not_found")
     return int(text)
 
 
 def image(content: bytes) -> Response:
+    """Return the response for a picture. Browsers may keep it for a day, as it never changes."""
     headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, **KEPT}
     return Response(content, media_type="image/webp", headers=headers)
 
@@ -70,7 +72,7 @@ def image(content: bytes) -> Response:
 
 
 async def file(call: Call) -> Response:
-    """The bytes of one of its files; that they were taken is part of the trail."""
+    """Send a file of the document and record the download in the audit trail. HEAD records nothing."""
     document = await find(call)
     try:
         found = await files.describe(call.runtime, call.owner, document.id, call.path["variant"])
@@ -86,7 +88,7 @@ async def file(call: Call) -> Response:
 
 
 async def trail(call: Call) -> Response:
-    """A page of the trail with everything that stands in it, oldest first."""
+    """Show one page of the audit trail with everything it records, oldest first."""
     document, times = await find(call), times_of(call)
     after = counted(call.request.query_params.get("after", "0"))
     found = await events.trail(call.runtime.db, document.id, after, PER_PAGE + 1)
@@ -101,7 +103,10 @@ async def trail(call: Call) -> Response:
 
 
 async def trail_as_json(call: Call) -> Response:
-    """All of it, as the API answers it page by page: whoever keeps it can recompute the chain."""
+    """Send the whole audit trail as JSON, in the form of the API.
+
+    A reader can recompute the hash chain from it.
+    """
     document = await find(call)
     lines = list[Entry]()
     while more := await events.trail(call.runtime.db, document.id, lines[-1].seq if lines else 0, AT_ONCE):
@@ -111,5 +116,8 @@ async def trail_as_json(call: Call) -> Response:
 
 
 def written(lines: list[Entry]) -> bytes:
-    """A trail may be thousands of entries long: others would wait for it."""
+    """Return the trail as JSON.
+
+    The caller runs this in a thread: a trail of thousands of entries would hold up other requests.
+    """
     return present_trail({"data": lines, "next": None}).model_dump_json(by_alias=True, indent=2).encode()

@@ -1,4 +1,8 @@
-"""What can be done with a document now: the rules are asked, and their refusals put into sentences for people."""
+"""What can be done with a document now, and why the rest cannot.
+
+Each rule runs the state transition itself and drops the outcome, so that the pages cannot differ from the
+actions.
+"""
 
 from collections.abc import Callable, Mapping
 from math import ceil
@@ -19,6 +23,7 @@ RuleOfOne = Callable[[Document, Recipient, Instant], object]
 
 
 def may_change(*members: str) -> Rule:
+    """Return the rule for changing these members."""
     return lambda document, organisation, now: edit.check_may_change(document, members)
 
 
@@ -66,7 +71,7 @@ ACTS_ON_ONE: Mapping[str, RuleOfOne] = {"link": may_link, "correct": may_correct
 
 
 def refusal(ask: Callable[..., object], *asked: Any) -> Problem | None:
-    """Why the rule refuses; None where it does not."""
+    """Return the problem that the rule raises, or None if it allows the action."""
     try:
         ask(*asked)
     except Problem as problem:
@@ -75,10 +80,12 @@ def refusal(ask: Callable[..., object], *asked: Any) -> Problem | None:
 
 
 def refused(act: str, document: Document, organisation: Organisation, now: Instant) -> Problem | None:
+    """Return why an action on the document is refused now, or None."""
     return refusal(ACTS[act], document, organisation, now)
 
 
 def refused_for(act: str, document: Document, recipient: Recipient, now: Instant) -> Problem | None:
+    """Return why an action on one recipient is refused now, or None."""
     return refusal(ACTS_ON_ONE[act], document, recipient, now)
 
 
@@ -96,7 +103,7 @@ SENTENCES: Mapping[str, str] = {
 
 
 def said(problem: Problem, times: Times, document: Document, organisation: Organisation) -> str:
-    """A refusal as a person reads it."""
+    """Return a refusal as a sentence for the user."""
     if problem.code == "reminder_too_soon":
         minutes = ceil((problem.retry_after or 60) / 60)
         wait = "a minute" if minutes == 1 else f"{minutes} minutes"

@@ -1,4 +1,4 @@
-"""The recipients of a document, grouped as they act: how far each has come, and what can be done about each."""
+"""The recipients of a document, grouped by step: how far each has come, and what can be done about each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ PROOFS = {Method.EMAIL_CODE.value: "code by mail", Method.ACCESS_CODE.value: "ac
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`state`: on, cur, no, or empty for what is not there yet."""
+    """A step of a recipient's progress. `state` is on, cur or no, or empty for a step that is still to come."""
 
     state: str
     word: str
@@ -27,7 +27,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """One recipient; `acts` are those that work for them now."""
+    """One recipient. `acts` holds the actions that work for them now."""
 
     recipient: Recipient
     colour: int | None
@@ -39,7 +39,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Those who act at once; `state` is done, now, later or copy."""
+    """The recipients who act at the same time. `state` is done, now, later or copy."""
 
     title: str
     state: str
@@ -55,9 +55,9 @@ def groups(
     *,
     mails: bool = True,
 ) -> list[Group]:
-    """Return everybody by turns.
+    """Return the recipients grouped by step. Those who only get a copy come last.
 
-    `blocked` holds the ids of those whose code was tried too often; `mails` says whether mails leave now.
+    `blocked` holds the ids of recipients whose code was tried too often; `mails` says whether mails leave now.
     """
     made = Making(document, times, now, editor.colours(document.recipients), blocked, mails).person
     acting = sorted((r for r in document.recipients if r.role in INVITED), key=lambda r: r.order)
@@ -91,6 +91,8 @@ def state_of(document: Document, people: list[Recipient]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Making:
+    """Builds what the page shows of each recipient."""
+
     document: Document
     times: Times
     now: Instant
@@ -114,7 +116,7 @@ class Making:
         return possible_actions.refused_for(act, self.document, recipient, self.now) is None
 
     def line(self, recipient: Recipient) -> str:
-        """`Signer · opened on 20 Nov 2026 · reminded twice`."""
+        """Return the line below the name, such as `Signer · opened on 20 Nov 2026 · reminded twice`."""
         words = [ROLES[recipient.role]]
         if self.document.status is Status.DRAFT:
             count = len(recipient.fields)
@@ -133,6 +135,7 @@ class Making:
         return " · ".join(words)
 
     def newest(self, recipient: Recipient) -> str | None:
+        """Return the last thing that happened to the recipient, with its time, or None."""
         at = recipient.completed_at or recipient.declined_at
         if at is not None:
             return self.times.near(at)
@@ -144,7 +147,7 @@ class Making:
 
 
 def mailing_of(recipient: Recipient, mails: bool) -> Step:
-    """Where the newest mail stands: sent is what a mail server took."""
+    """Return how far the newest mail to the recipient has come. Sent means that a mail server accepted it."""
     if recipient.sent_at is None:
         return Step("", "Sent")
     late = recipient.viewed_at is None and recipient.completed_at is None

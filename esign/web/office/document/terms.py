@@ -1,4 +1,4 @@
-"""What stays open to change while a document is out, and its reference at any time."""
+"""What can still be changed while a document is out: expiry and reminders; and its reference and notes at any time."""
 
 import re
 from datetime import datetime, time, timedelta
@@ -28,7 +28,10 @@ NUMBERS = ("firstAfterDays", "everyDays", "max")
 
 
 async def change(call: Call, document: Document, body: dict[str, Any], done: str) -> Response:
-    """Changed as by the API, if nobody was faster; what is wrong stands at the field that was typed into."""
+    """Change the document as PATCH does, then lead to its page with the message `done`.
+
+    Raise `Wrong` with a sentence for each field that does not fit, or if the document was changed meanwhile.
+    """
     given = taken(EditDocument, body)
     with telling(call, document, body):
         defaults = await settings.read(call.runtime, call.owner)
@@ -50,7 +53,7 @@ async def ask_expiry(call: Call) -> Response:
 
 
 async def expiry(call: Call) -> Response:
-    """Until the end of a day, as the organisation's clocks have it."""
+    """Set the expiry to the end of a day in the organisation's time zone, or back to the one it was sent with."""
     document = await find(call)
     shown = times_of(call).date(document.expires_at) if document.expires_at else ""
     if "reset" in call.form:
@@ -68,7 +71,7 @@ async def expiry(call: Call) -> Response:
 
 
 def end_of(date: str, zone: str) -> Instant:
-    """The last second of that day; raises ValueError for what is no date."""
+    """Return the last second of that day. Raise ValueError for text that is not a date of the years 1971 to 9000."""
     if not DATE.fullmatch(date):
         raise ValueError(date)
     day = datetime.fromisoformat(date).date()
@@ -106,7 +109,10 @@ def numbers(document: Document) -> tuple[int, int, int]:
 
 
 def plan_refused(body: dict[str, Any]) -> Wrong:
-    """The same at the three numbers, which the form shows one by one."""
+    """Return a sentence for each of the three numbers that is out of bounds.
+
+    The API checks the plan as one member, while the form shows each number in a field of its own.
+    """
     limits = {"firstAfterDays": (1, 90), "everyDays": (1, 90), "max": (0, 10)}
     return Wrong(
         {
@@ -127,11 +133,15 @@ async def ask_reference(call: Call) -> Response:
 
 
 def notes(document: Document) -> str:
+    """Return the metadata as lines of `name = text`."""
     return "\n".join(f"{name} = {text}" for name, text in document.metadata.items())
 
 
 async def reference(call: Call) -> Response:
-    """What was typed into, and nothing else: programs write here as well, while people have the page open."""
+    """Change only the fields that the user edited.
+
+    Programs may change the reference and the notes as well while the page is open.
+    """
     document, body = await find(call), dict[str, Any]()
     stored = {"externalId": document.external_id or "", "metadata": notes(document)}
     texts = edit_conflict.typed(call, stored, stored | {"metadata": "; ".join(notes(document).splitlines())})
@@ -145,7 +155,10 @@ async def reference(call: Call) -> Response:
 
 
 def pairs(text: str, field: str = "metadata") -> dict[str, str]:
-    """One `name = text` on each line; raises `Wrong` for a line that is none."""
+    """Parse one `name = text` per line.
+
+    Raise `Wrong` for a line without an equals sign, and for a name that is repeated.
+    """
     found: dict[str, str] = {}
     for n, line in enumerate(text.splitlines(), 1):
         if not line.strip():

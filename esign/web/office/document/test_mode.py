@@ -1,4 +1,4 @@
-"""Help in test mode: recipients who act when told to, and the mails that would have reached them."""
+"""Test mode: simulated recipients, and the mails that would have been sent."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ TICKED = {"yes": True, "no": False}
 
 
 async def simulate(call: Call) -> Response:
-    """One step of a recipient of test mode, or the end of its time; live documents know no such thing."""
+    """Simulate one step of a recipient, or the end of the time to sign. Raise `not_found` for a live document."""
     document = await find(call)
     if document.mode is not Mode.TEST:
         raise Problem("not_found")
@@ -40,7 +40,7 @@ async def simulate(call: Call) -> Response:
 
 
 def values(document: Document, text: str) -> dict[str, str | bool]:
-    """What recipients are to enter, by the key of a field, or its id; a box is ticked by `yes`."""
+    """Parse the values that the recipient enters, by the key or the id of a field. A checkbox is ticked by `yes`."""
     fields = [field for recipient in document.recipients for field in recipient.fields]
     boxes = {field.key or field.id for field in fields if field.type is FieldType.CHECKBOX}
     return {
@@ -50,7 +50,7 @@ def values(document: Document, text: str) -> dict[str, str | bool]:
 
 
 async def messages(call: Call) -> Response:
-    """Mails of test mode, newest first: all, or those about one document."""
+    """Show the mails of test mode, newest first: all of them, or those about one document."""
     if call.owner.mode is not Mode.TEST:
         return call.page("test_messages", messages=(), document=None, cursor=None, live=True)
     query = call.request.query_params

@@ -93,7 +93,7 @@ SHOWS_ORIGIN = (
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An entry as a person reads it; `more` is what stands below in small print."""
+    """An entry of the audit trail for the page. `more` is the small print below the sentence."""
 
     seq: int
     at: Instant
@@ -105,12 +105,14 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Day:
+    """The entries of one day."""
+
     title: str
     entries: tuple[Told, ...]
 
 
 def days(trail: list[Entry], document: Document, times: Times) -> list[Day]:
-    """Newest first; without what only the full trail shows."""
+    """Group the entries by day, newest first, without those that only the full trail shows."""
     newest = [told(line, document, times) for line in reversed(trail) if not is_quiet(line)]
     return [
         Day(title, tuple(entries)) for title, entries in groupby(newest, lambda one: times.heading(one.at))
@@ -118,12 +120,16 @@ def days(trail: list[Entry], document: Document, times: Times) -> list[Day]:
 
 
 def is_quiet(line: Entry) -> bool:
-    """What goes without saying: a link that was enough, and the agreement that comes with each signature."""
+    """Return whether an entry appears in the full trail alone.
+
+    These are the authentication by a link that was enough, and the consent that comes with each signature.
+    """
     by_link = line.type == "recipient.authenticated" and line.data.get("method") == Method.LINK.value
     return by_link or line.type == "recipient.consented"
 
 
 def told(line: Entry, document: Document, times: Times) -> Told:
+    """Return an entry as a sentence with its small print."""
     icon, tone, sentence = SENTENCES.get(line.type, UNKNOWN)
     data = line.data
     words = Markup(sentence).format(  # noqa: S704  (the sentences stand above; what is put in is escaped)
@@ -141,7 +147,7 @@ def told(line: Entry, document: Document, times: Times) -> Told:
 
 
 def proof(data: Mapping[str, Any]) -> str:
-    """What somebody has shown, no more than was recorded."""
+    """Return how the recipient was authenticated, claiming no more than was recorded."""
     if data.get("result") == "simulated":
         return "was simulated"
     code = CODES.get(data.get("code", "")) if data.get("method") == Method.EMAIL_CODE else None
@@ -149,6 +155,7 @@ def proof(data: Mapping[str, Any]) -> str:
 
 
 def actor_of(line: Entry) -> Markup:
+    """Return who acted, with as much of the name as the entry holds."""
     name = ((line.personal or {}).get("actor") or {}).get("name")
     if line.actor_kind == "system":
         by_address = line.type == "document.downloaded"
@@ -158,14 +165,17 @@ def actor_of(line: Entry) -> Markup:
 
 
 def whom(line: Entry, document: Document) -> str:
-    """The recipient an entry is about, by the name of that time where it says one."""
+    """Return the name of the recipient that an entry is about.
+
+    A name that the entry recorded itself wins over the present one.
+    """
     if line.actor_kind == "recipient" and (name := ((line.personal or {}).get("actor") or {}).get("name")):
         return str(name)
     return next((r.name for r in document.recipients if r.id == line.recipient_id), "a former recipient")
 
 
 def person(name: str) -> Markup:
-    """Somebody's name inside a sentence, in whatever direction it is written."""
+    """Return a name for the inside of a sentence, isolated from the sentence's writing direction."""
     return Markup("<b><bdi>{}</bdi></b>").format(name)
 
 
@@ -204,6 +214,7 @@ def by_name(personal: Mapping[str, Any]) -> str:
 
 
 def corrected(detail: Mapping[str, Any]) -> str:
+    """Return the name and email address before and after a correction, as far as they changed."""
     old, new = detail["old"], detail["new"]
     return ", ".join(f"{old[name]} → {new[name]}" for name in ("name", "email") if old[name] != new[name])
 

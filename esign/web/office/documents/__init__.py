@@ -1,1 +1,1 @@
-"""The list of documents, and what is done to several of them."""
+"""The document list: tabs and filters, bulk actions on ticked documents, and the event log."""

@@ -1,4 +1,4 @@
-"""Everything that happened to the organisation's documents and templates, as webhooks are told of it."""
+"""The event log: what happened to the organisation's documents and templates, in the form that webhooks receive."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ NAMES: Mapping[str, str] = {
 
 
 async def show(call: Call) -> Response:
-    """Newest first; of one kind where one was chosen."""
+    """Show the events, newest first; with `type` in the address only events of that type."""
     given = call.request.query_params.get("type", "")
     kind = given if given in NAMES else None
     wanted = Wanted(call.owner.organisation_id, call.owner.mode, kind, None, 0, 2**62)
@@ -41,7 +41,10 @@ async def show(call: Call) -> Response:
 
 
 def row(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What the list shows of an event: of a document that is gone only its id is known."""
+    """Return what the list shows of an event.
+
+    Of a deleted document only the id is known, which then stands in place of the title.
+    """
     about = body["data"].get("document") or body["data"].get("template") or {}
     if entry := body["data"].get("entry"):  # of the audit log, which has no title
         about = {"title": ACTS.get(entry["type"], entry["type"])}
@@ -55,7 +58,7 @@ def row(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def show_one(call: Call) -> Response:
-    """One event as programs receive it."""
+    """Show one event, with the JSON body that webhooks receive."""
     body = orjson.loads(await deliveries.read_event(call.runtime, call.owner, call.path["id"]))
     document = body["data"].get("document", {}).get("id")
     return call.page(

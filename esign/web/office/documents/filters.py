@@ -1,4 +1,4 @@
-"""What the list of documents is asked for by the address of its page, held against the query of the API."""
+"""The filters of the document list, read from the address of the page and validated by the query schema of the API."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ LIST = "/documents"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A tab above the list."""
+    """A tab above the list: the documents of some statuses, or those that need attention."""
 
     name: str
     statuses: tuple[Status, ...] = ()
@@ -53,7 +53,11 @@ NO_DAY = "A day such as 2026-11-21."
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`given` is what the address says, by its names; `wrong` a sentence at each that cannot be understood."""
+    """The filters that an address asks for.
+
+    `given` holds its parameters by name; `wrong` holds a sentence for each parameter that is not understood.
+    `bound` identifies the filters, so that a cursor of another list is refused.
+    """
 
     given: Mapping[str, str]
     listing: Listing
@@ -62,25 +66,30 @@ class Asked:
 
     @property
     def view(self) -> str:
+        """Return the name of the tab; "" is the tab of all documents."""
         return self.given.get("view", "")
 
     @property
     def filters(self) -> dict[str, str]:
+        """Return the parameters that filter the list; tab, search and sort order are not among them."""
         return {name: self.given[name] for name in FILTERS if name in self.given}
 
     @property
     def narrowed(self) -> bool:
-        """Whether fewer are shown than the tab has."""
+        """Return whether a filter or a search leaves out documents of the tab."""
         return bool(self.filters) or "q" in self.given
 
     def link(self, **changes: str | None) -> str:
-        """The address of the list with some of it asked otherwise; None and "" leave a name out."""
+        """Return the address of the list with some parameters changed. None and "" remove a parameter."""
         kept = {name: text for name, text in {**self.given, **changes}.items() if text}
         return f"{LIST}?{urlencode(kept)}" if kept else LIST
 
 
 def read(query: Mapping[str, str], zone: str) -> Asked:
-    """The question of an address. What cannot be understood does not narrow; it is told."""
+    """Read the filters from an address. Days begin at midnight in the time zone `zone`.
+
+    A value that is not understood does not filter; `wrong` has a sentence for it.
+    """
     names = ("view", "q", *FILTERS, "sort")
     given = {name: query[name].strip() for name in names if query.get(name, "").strip()}
     given = {name: text for name, text in given.items() if known(name, text)}
@@ -102,12 +111,19 @@ def read(query: Mapping[str, str], zone: str) -> Asked:
 
 
 def known(name: str, text: str) -> bool:
-    """Tabs and orders stand in links alone: whatever else is there is nobody's question."""
+    """Return whether a value is one that the pages themselves link to.
+
+    This concerns the tab and the sort order; every other parameter takes any text. Nobody types these two, so a
+    wrong value is ignored without a message.
+    """
     return text in {"view": VIEWS, "sort": SORTS}.get(name, (text,))
 
 
 def checked(asked: Mapping[str, str]) -> tuple[DocumentList, dict[str, str]]:
-    """The query as far as it fits, and a sentence for each name of the address that does not."""
+    """Validate the query.
+
+    Return the part that is valid, and a sentence for each parameter of the address that is not.
+    """
     try:
         return check(DocumentList, dict(asked)), {}
     except Problem as problem:
@@ -117,6 +133,10 @@ def checked(asked: Mapping[str, str]) -> tuple[DocumentList, dict[str, str]]:
 
 
 def edge(text: str, zone: str, *, after: bool) -> str:
-    """The beginning of a day there, or with `after` of the next one, as the API takes it."""
+    """Return the start of a day in the time zone `zone` in the form of the API; with `after`, the start of the
+    next day.
+
+    Raise ValueError for text that is not a date, and OverflowError for the last day of the calendar.
+    """
     day = date.fromisoformat(text) + timedelta(days=int(after))
     return datetime.combine(day, time(), ZoneInfo(zone)).isoformat()

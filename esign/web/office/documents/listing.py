@@ -1,4 +1,4 @@
-"""The list of documents: tabs, search, filters, pages to turn, and a next step for each."""
+"""The document list page: tabs, search, filters, paging, and a next step for each document."""
 
 from datetime import date
 from typing import Any
@@ -25,7 +25,7 @@ TEMPLATES = 100
 
 
 async def show(call: Call) -> Response:
-    """The page of the list that the address asks for; one whose place in it is not to be had begins anew."""
+    """Show the page of the list that the address asks for. An invalid cursor leads back to the first page."""
     organisation = call.signed.organisation
     asked = filters.read(call.request.query_params, organisation.time_zone)
     try:
@@ -59,7 +59,10 @@ async def show(call: Call) -> Response:
 
 
 def tab(name: str, asked: Asked, counts: Counts) -> dict[str, Any]:
-    """A tab keeps the search; its number is that of all it has, search or not."""
+    """Return one tab.
+
+    Its link keeps the search; its number counts all documents of the tab, whatever is searched for.
+    """
     view = VIEWS[name]
     number = sum(counts.of[status] for status in view.statuses or Status)
     return {
@@ -72,7 +75,10 @@ def tab(name: str, asked: Asked, counts: Counts) -> dict[str, Any]:
 
 
 def turn_of(call: Call, asked: Asked) -> Turn | None:
-    """Raises `invalid_cursor` for a place of another list."""
+    """Return the place and direction that the address asks for, or None for the first page.
+
+    Raise `invalid_cursor` for a cursor of another list.
+    """
     given = call.request.query_params
     for name in ("after", "before"):
         if name in given:
@@ -83,7 +89,7 @@ def turn_of(call: Call, asked: Asked) -> Turn | None:
 
 
 def turned(call: Call, asked: Asked, turn: Turn | None) -> str | None:
-    """The address of the page that is turned to."""
+    """Return the address of the page that `turn` leads to, or None without one."""
     if turn is None:
         return None
     cursor = cursor_of(call.runtime.vault, turn.place, bound(call, asked))
@@ -91,7 +97,7 @@ def turned(call: Call, asked: Asked, turn: Turn | None) -> str | None:
 
 
 def bound(call: Call, asked: Asked) -> str:
-    """What a place in the list belongs to."""
+    """Return the text that binds a cursor to this list, its owner and its filters."""
     return f"office:{call.owner}:{asked.bound}"
 
 
@@ -99,7 +105,7 @@ WORDS = {"recipientEmail": "Recipient {}", "externalId": "Reference {}", "templa
 
 
 def chips(asked: Asked, titles: dict[str, str]) -> list[tuple[str, str]]:
-    """What narrows the list, in words, and the address without it."""
+    """Return the active filters as (words, address of the list without this filter)."""
     return [
         (chip(name, text, titles), asked.link(**{name: None}))
         for name, text in asked.filters.items()
@@ -108,6 +114,7 @@ def chips(asked: Asked, titles: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def chip(name: str, text: str, titles: dict[str, str]) -> str:
+    """Return one active filter in words. A template is named by its title."""
     if name not in DAYS:
         return WORDS[name].format(titles.get(text, "another template") if name == "templateId" else text)
     which, when = ("From", "from") if name.endswith("From") else ("To", "until")

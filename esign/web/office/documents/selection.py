@@ -1,4 +1,4 @@
-"""What is done to the documents that were ticked in the list: asked first, then done to each, and told."""
+"""Bulk actions on the documents ticked in the list: first a question, then the action on each, then a report."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
@@ -33,20 +33,23 @@ NAMELESS, GONE = "A document", "It is not there any more."
 
 
 def ids_of(call: Call) -> list[str]:
-    """The documents that were ticked, each once: from the address, or from the form that names them all."""
+    """Return the ids of the ticked documents without repetition, the first 100 at most.
+
+    They come from the form, which names them in one field, or else from the address.
+    """
     query = call.request.query_params
     given = call.form.get("ids", "").split() or query.getlist("id")
     return list(dict.fromkeys(given))[:MOST]
 
 
 def back_of(call: Call) -> str:
-    """The page of the list that one came from."""
+    """Return the page of the list that the user came from, or the start of the list."""
     given = call.form.get("back") or call.request.query_params.get("back", "")
     return local(given) or HOME
 
 
 def refusals(call: Call, results: Sequence[Result]) -> list[tuple[str, str]]:
-    """(title, why) of what was not or would not be done."""
+    """Return (title, reason) for each document on which the action was or would be refused."""
     organisation, times = call.signed.organisation, times_of(call)
     return [
         (one.document.title, possible_actions.said(one.problem, times, one.document, organisation))
@@ -61,7 +64,7 @@ def refusals(call: Call, results: Sequence[Result]) -> list[tuple[str, str]]:
 
 
 async def ask(call: Call, deed: Deed) -> Response:
-    """The question, for how many of them, and why not for the rest."""
+    """Ask for confirmation: show the documents on which the action would work, and why it would not on the others."""
     ids = ids_of(call)
     if not ids:
         return call.go(back_of(call))
@@ -75,7 +78,7 @@ async def ask(call: Call, deed: Deed) -> Response:
 
 
 async def weigh(call: Call, deed: Deed, id: str) -> Result:
-    """What would come of it now."""
+    """Return whether the action would work on a document now, without doing it."""
     found = await bulk_actions.find(call.runtime, call.owner, id)
     if found.document is None:
         return found
@@ -96,7 +99,7 @@ async def ask_delete(call: Call) -> Response:
 
 
 async def ask_download(call: Call) -> Response:
-    """How many files there are, of which kind and of what size."""
+    """Ask for confirmation of a download, with the number, kind and total size of the files."""
     ids = ids_of(call)
     if not ids:
         return call.go(back_of(call))
@@ -117,7 +120,11 @@ async def ask_download(call: Call) -> Response:
 
 
 async def do(call: Call, deed: Deed, words: str | None = None, *, notify: bool = True) -> Response:
-    """Back to the list when all of it is done, else a page that says what was not and why."""
+    """Do the action on each ticked document.
+
+    Lead back to the list if all of them succeeded, else to a page that says which did not and why. Raise
+    `invalid_request` if no document was ticked.
+    """
     ids = ids_of(call)
     if not ids:
         raise Problem("invalid_request", NOTHING)
@@ -133,7 +140,10 @@ async def do(call: Call, deed: Deed, words: str | None = None, *, notify: bool =
 
 
 async def show_done(call: Call) -> Response:
-    """What was done and what was not; why not is said as it stands now, as the page may be read again later."""
+    """Show what was done and what was not.
+
+    The reasons are worked out anew, because the page can be reloaded later.
+    """
     query = call.request.query_params
     deed = {deed.value: deed for deed in Deed}.get(query.get("deed", ""))
     of, refused = query.get("of", ""), [one.partition(".") for one in query.getlist("not")[:MOST]]
@@ -157,7 +167,7 @@ async def show_done(call: Call) -> Response:
 
 
 async def recalled(call: Call, deed: Deed, id: str, code: str) -> Result:
-    """Why it is not done: as it stands now, else as it was said then."""
+    """Return why the action was not done: the reason that holds now, or else the reason given then by `code`."""
     found = await weigh(call, deed, id)
     known = Problem(code) if code in possible_actions.SENTENCES else Problem("unavailable", NOT_THEN)
     return replace(found, problem=found.problem or known)
@@ -183,7 +193,10 @@ async def seal(call: Call) -> Response:
 
 
 async def download(call: Call) -> Response:
-    """One file as it is, several as a ZIP that is made while it is sent."""
+    """Send one file as it is, or several as a ZIP that is made while it is sent.
+
+    Raise `invalid_request` if the files are larger together than an archive may be.
+    """
     found = await zip_files.describe(call.runtime, call.owner, ids_of(call))
     if not found:
         raise Problem("not_found", GONE)
@@ -194,7 +207,7 @@ async def download(call: Call) -> Response:
         return downloads.answer(found[0], content)
     zone = call.signed.organisation.time_zone
     today = to_datetime(call.runtime.clock.now()).astimezone(ZoneInfo(zone))
-    async with await placed(call) as held:
+    async with await placed(call) as held:  # gives the place back if the log entry fails
         await zip_files.log_export(call.runtime, call.owner, found, call.caller)
         place = held.pop_all()
     pieces = zip_files.pack(call.runtime, found, zone, call.actor, call.origin)
@@ -202,7 +215,11 @@ async def download(call: Call) -> Response:
 
 
 async def placed(call: Call) -> AsyncExitStack:
-    """A place among the archives that are made; raises `rate_limited` where somebody has two under way."""
+    """Take a place among the archives being made.
+
+    The caller closes the returned stack to give the place back. Raise `rate_limited` if no place becomes free
+    in time.
+    """
     async with AsyncExitStack() as stack:
         place = await stack.enter_async_context(call.packing.place(call.signed.user.id))
         try:
@@ -213,7 +230,7 @@ async def placed(call: Call) -> AsyncExitStack:
 
 
 class Archive(StreamingResponse):
-    """Leaves its place as soon as it is sent, or whoever takes it has gone."""
+    """A ZIP response that gives its place back once it was sent or the client has disconnected."""
 
     def __init__(self, place: AsyncExitStack, pieces: AsyncIterator[bytes], **more: Any) -> None:
         super().__init__(pieces, **more)
@@ -225,5 +242,5 @@ class Archive(StreamingResponse):
 
 
 def name(today: datetime) -> str:
-    """`documents 2026-11-22.zip`."""
+    """Return the file name of an archive, such as `documents 2026-11-22.zip`."""
     return f"documents {today:%Y-%m-%d}.zip"

@@ -1,4 +1,4 @@
-"""A draft, or a template, as its form shows it: flat texts by the names of the fields, and from there to a PATCH."""
+"""A draft or template as the texts of its form, and from there to the body of a PATCH."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,10 +19,10 @@ Texts = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The fields of a form, each with the member of a PATCH that it is: those at the top, and those of each row.
+    """The fields of a form and the members of a PATCH that they stand for, at the top and in each row.
 
-    `list` is the member that has the rows, `prefix` that of their ids; `named`: what nobody may leave empty in a row;
-    `new`: what stands in one that is new.
+    `list` is the member that holds the rows, `prefix` the prefix of their ids. `named` lists the fields of a
+    row that must not be empty. `new` holds the values of an empty new row.
     """
 
     list: str
@@ -34,6 +34,7 @@ class Shape:
 
     @property
     def top(self) -> tuple[str, ...]:
+        """Return the names of the fields outside of the rows."""
         return (*self.members, "remind", *REMINDERS)
 
 
@@ -60,28 +61,34 @@ DRAFT = Shape(
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """`rows` are the recipients, or the roles, in their order, by id, or by a name that the page gave a new one."""
+    """The texts of a form.
+
+    `rows` are the recipients or the roles in their order, by id; a new row goes by a name that its page made
+    up.
+    """
 
     top: Texts
     rows: dict[str, Texts] = field(default_factory=dict)
 
     def flat(self) -> Texts:
-        """By the names of the fields: `title`, `email-rcp_…`."""
+        """Return the texts by the names of the form's fields: `title`, `email-rcp_…`."""
         return self.top | {
             f"{name}-{key}": text for key, row in self.rows.items() for name, text in row.items()
         }
 
     def dump(self) -> str:
+        """Return the texts as JSON, for the hidden field `seen`."""
         return orjson.dumps({"top": self.top, "rows": self.rows}).decode()
 
 
 def of_document(document: Document) -> Sheet:
+    """Return a draft as the texts of its form."""
     top = top_of(document) | {"locale": document.locale or "", "redirect": document.redirect_url or ""}
     return Sheet(top, {recipient.id: of_recipient(recipient) for recipient in document.recipients})
 
 
 def top_of(made: Document | Template) -> Texts:
-    """What both have."""
+    """Return the texts that a draft and a template have in common."""
     reminders = made.reminders
     return {
         "title": made.title,
@@ -96,19 +103,23 @@ def top_of(made: Document | Template) -> Texts:
 
 
 def of_recipient(recipient: Recipient) -> Texts:
+    """Return a recipient as the texts of a row."""
     return {
         "order": str(recipient.order),
         "name": recipient.name,
         "email": recipient.email,
         "role": recipient.role.value,
         "authentication": recipient.authentication,
-        "code": "",  # nobody can read it back
+        "code": "",  # a stored code cannot be read back
         "locale": recipient.locale or "",
     }
 
 
 def of_form(form: Mapping[str, str], shape: Shape = DRAFT) -> Sheet:
-    """The rows stand in the order in which the form has them; a new one in which nobody is named is none."""
+    """Read the texts that a form sent. The rows keep the order of the form, sorted by step.
+
+    A new row with neither of its required texts is left out.
+    """
     rows: dict[str, Texts] = {}
     for named in form:
         if found := KEY.fullmatch(named):
@@ -121,7 +132,7 @@ def of_form(form: Mapping[str, str], shape: Shape = DRAFT) -> Sheet:
 
 
 def load(text: str, shape: Shape = DRAFT) -> Sheet | None:
-    """What `dump` wrote; None for anything else."""
+    """Parse what `dump` wrote. Return None for anything else."""
     try:
         found = orjson.loads(text)
         top = {name: str(found["top"][name]) for name in shape.top}
@@ -132,12 +143,12 @@ def load(text: str, shape: Shape = DRAFT) -> Sheet | None:
 
 
 def lines(text: str) -> str:
-    """With line breaks as they are stored; a browser sends two characters."""
+    """Return the text with line breaks as they are stored. Browsers send two characters for each."""
     return text.replace("\r\n", "\n")
 
 
 def renamed(sheet: Sheet, ids: Mapping[str, str]) -> Sheet:
-    """By other names; a row that had such a name already gives way."""
+    """Give rows other names. A row that already has one of the new names is dropped."""
     gone = set(ids.values())
     return Sheet(sheet.top, {ids.get(key, key): row for key, row in sheet.rows.items() if key not in gone})
 
@@ -146,15 +157,17 @@ def renamed(sheet: Sheet, ids: Mapping[str, str]) -> Sheet:
 
 
 def step(row: Texts) -> int:
+    """Return the step of a row, or 0 if it is not a number of at most eight digits."""
     return int(row["order"]) if row["order"].isdecimal() and len(row["order"]) < 9 else 0
 
 
 def in_order(rows: Mapping[str, Texts]) -> dict[str, Texts]:
+    """Sort rows by their step. Rows of the same step keep their order."""
     return dict(sorted(rows.items(), key=lambda one: step(one[1])))
 
 
 def moved(sheet: Sheet, key: str, by: int) -> Sheet:
-    """The person goes up or down; the steps stay where they are."""
+    """Move a row up or down. The steps stay where they are; the row takes the step of its new position."""
     keys = list(sheet.rows)
     steps = [row["order"] for row in sheet.rows.values()]
     if key not in keys or not 0 <= (there := keys.index(key) + by) < len(keys):
@@ -164,18 +177,22 @@ def moved(sheet: Sheet, key: str, by: int) -> Sheet:
 
 
 def together(sheet: Sheet) -> Sheet:
+    """Put every row at step 1."""
     return stepped(sheet, dict.fromkeys(sheet.rows, "1"))
 
 
 def one_by_one(sheet: Sheet) -> Sheet:
+    """Put each row at a step of its own."""
     return stepped(sheet, {key: str(n) for n, key in enumerate(sheet.rows, 1)})
 
 
 def stepped(sheet: Sheet, steps: Mapping[str, str]) -> Sheet:
+    """Return the rows in the order of `steps`, each with its step from there."""
     return Sheet(sheet.top, {key: sheet.rows[key] | {"order": order} for key, order in steps.items()})
 
 
 def without(sheet: Sheet, key: str) -> Sheet:
+    """Return the sheet without one row."""
     return Sheet(sheet.top, {other: row for other, row in sheet.rows.items() if other != key})
 
 
@@ -184,26 +201,35 @@ def without(sheet: Sheet, key: str) -> Sheet:
 
 @dataclass(slots=True)
 class Body:
-    """What a sheet changes, as JSON (contract 3.2, 3.3); `rows` None where they stay as they are."""
+    """What a sheet changes, as the members of a PATCH (contract 3.2, 3.3).
+
+    `rows` is None if the rows stay as they are.
+    """
 
     shape: Shape
     members: dict[str, Any]
     rows: dict[str, dict[str, Any]] | None
 
     def json(self) -> dict[str, Any]:
+        """Return the body of the PATCH."""
         listed = {} if self.rows is None else {self.shape.list: list(self.rows.values())}
         return self.members | listed
 
     def place(self, path: str) -> str:
-        """The name of the field that a JSON Pointer into the body is about; "" for the form as a whole."""
+        """Return the form field that a JSON Pointer into the body is about; "" is the form as a whole."""
         return next((name for name, member in places(self) if path == member), self._above(path))
 
     def _above(self, path: str) -> str:
+        """Return the field `role` of a row if the pointer is about its fields, which this form does not show."""
         found = re.match(rf"/{self.shape.list}/(\d+)/fields\b", path)
         return f"role-{list(self.rows or ())[int(found[1])]}" if found else ""
 
     def drop(self, place: str) -> None:
-        """Leave out what cannot be taken: a member, the reminders as a whole, or a new row as a whole."""
+        """Leave out the value of a refused form field.
+
+        Reminders are left out as a whole, and so is a new row. A refusal of the form as a whole leaves out all
+        rows.
+        """
         name, _, key = place.partition("-")
         if place in REMINDERS:
             self.members.pop("reminders", None)
@@ -219,7 +245,7 @@ class Body:
 
 
 def places(body: Body) -> Iterator[tuple[str, str]]:
-    """(field of the form, JSON Pointer) for everything in the form."""
+    """Yield (form field, JSON Pointer) for each field of the form."""
     shape = body.shape
     yield from ((name, f"/{member}") for name, member in shape.members.items())
     yield from ((name, f"/reminders/{member}") for name, member in REMINDERS.items())
@@ -228,7 +254,7 @@ def places(body: Body) -> Iterator[tuple[str, str]]:
 
 
 def body_of(sheet: Sheet, old: Sheet, shape: Shape = DRAFT) -> Body:
-    """What the sheet changes of the old one, and nothing else."""
+    """Return what the sheet changes compared with the old one, and nothing else."""
     members: dict[str, Any] = {
         member: number(sheet.top[name]) if name == "days" else sheet.top[name] or None
         for name, member in shape.members.items()
@@ -236,7 +262,7 @@ def body_of(sheet: Sheet, old: Sheet, shape: Shape = DRAFT) -> Body:
     }
     if members.get("title", "") is None:
         members["title"] = (
-            ""  # PATCH would put the name of the file there; here somebody has emptied the field
+            ""  # for null, PATCH would take the name of the file; here the user emptied the field
         )
     if any(sheet.top[name] != old.top[name] for name in ("remind", *REMINDERS)):
         days = {member: number(sheet.top[name]) for name, member in REMINDERS.items()}
@@ -247,7 +273,7 @@ def body_of(sheet: Sheet, old: Sheet, shape: Shape = DRAFT) -> Body:
 
 
 def entry(key: str, row: Texts, old: Texts | None, shape: Shape) -> dict[str, Any]:
-    """One of the list: with its id and what is new about it, or somebody new."""
+    """Return one entry of the list: the id and the changes of a known row, or everything of a new one."""
     before = old or {}
     changed = [name for name in shape.entry if row[name] != before.get(name, "")]
     if "code" in changed and "authentication" not in changed:
@@ -256,4 +282,4 @@ def entry(key: str, row: Texts, old: Texts | None, shape: Shape) -> dict[str, An
     for name in changed:
         made[shape.entry[name]] = number(row[name]) if name == "order" else row[name] or None
     empty = {name: "" for name in shape.named if name in made and not made[name]}
-    return made | empty  # `null` would leave the one that is stored; here somebody has emptied the field
+    return made | empty  # `null` would keep the stored text; here the user emptied the field

@@ -1,4 +1,7 @@
-"""People and message of a draft: the page that saves itself, and the button that does the same without a script."""
+"""The page for the recipients and the message of a draft.
+
+A script saves the form while the user types; without the script a button sends the same form.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -44,7 +47,7 @@ FIELDS = {
 }
 ON = {"next": "/documents/{id}/fields", "review": "/documents/{id}/review", "leave": "/documents"}
 CONFLICT, UNPROCESSABLE = 409, 422
-MOST = 2 * MOST_RECIPIENTS  # more is no typing: what is wrong with each is not looked for
+MOST = 2 * MOST_RECIPIENTS  # nobody types more: a larger form is refused before its rows are validated
 UNSENT = ("csrf", "do", "sure")
 CHANGED = "Somebody changed the draft meanwhile. Look at it again, or discard it as it is now."
 
@@ -59,7 +62,10 @@ async def show(call: Call) -> Response:
 
 
 async def call_for_draft(call: Call) -> Document | None:
-    """None where it was sent already, so that its own page says how it stands."""
+    """Return the draft of the address, or None if it was sent already.
+
+    The caller then leads to the document's page, which shows its status.
+    """
     try:
         return await draft(call)
     except Problem as problem:
@@ -87,7 +93,10 @@ def page(call: Call, document: Document, sheet: Sheet, *, more: bool = False) ->
 
 
 def rows(document: Document, sheet: Sheet, *, more: bool) -> list[dict[str, Any]]:
-    """The recipients as the form shows them, with an empty one where it has none or one more was asked for."""
+    """Return the recipients as the form shows them.
+
+    An empty row is added if there is no recipient, or if one more was asked for.
+    """
     known = {recipient.id: recipient for recipient in document.recipients}
     shown = [row(key, texts, known.get(key)) for key, texts in sheet.rows.items()]
     if more or not shown:
@@ -106,7 +115,10 @@ def row(key: str, texts: dict[str, str], known: Recipient | None) -> dict[str, A
 
 
 async def store(call: Call) -> Response:
-    """Saved, and on to where the button leads; the script, which sends the same form, is told what became of it."""
+    """Save the form.
+
+    The script gets the result as JSON; without the script the button decides which page follows.
+    """
     document = await draft(call)
     mine, act = sheets.of_form(call.form), call.form.get("do", "")
     if len(mine.rows) > MOST:
@@ -135,7 +147,7 @@ async def store(call: Call) -> Response:
 
 
 def acted(mine: Sheet, name: str, key: str) -> Sheet:
-    """What a button asks for besides saving."""
+    """Do what the button asks for besides saving: move or remove a row, or number the steps."""
     match name:
         case "up" | "down":
             return sheets.moved(mine, key, -1 if name == "up" else 1)
@@ -149,7 +161,10 @@ def acted(mine: Sheet, name: str, key: str) -> Sheet:
 
 
 def asked(call: Call, holders: Sequence[Holder], key: str, at: str) -> Response | None:
-    """The question before somebody is removed who has fields; the form of the page `at` waits inside it."""
+    """Return the question before a recipient or role with fields is removed, or None if there is nothing to ask.
+
+    The question carries the values of the form, and sends them back to the page `at`.
+    """
     who = next((one for one in holders if one.id == key), None)
     if who is None or not who.fields or call.form.get("sure") == key:
         return None
@@ -157,11 +172,12 @@ def asked(call: Call, holders: Sequence[Holder], key: str, at: str) -> Response 
 
 
 def kept(form: dict[str, str]) -> dict[str, str]:
+    """Return the values of a form that are sent again with the answer to a question."""
     return {name: text for name, text in form.items() if name not in UNSENT and not name.startswith(CHOOSE)}
 
 
 def conflict(call: Call, kind: Kind[T], saved: Saved[T], at: str, labels: Mapping[str, str]) -> Response:
-    """Both texts of everything that two people changed, and the rest of the form as it will be saved."""
+    """Show both texts of everything that two users changed. The other values of the form come along."""
     answer = call.page(
         "draft_conflict",
         at=at,
@@ -176,7 +192,7 @@ def conflict(call: Call, kind: Kind[T], saved: Saved[T], at: str, labels: Mappin
 
 
 def written(field: str, text: str) -> str:
-    """A value of the form as its page writes it."""
+    """Return a value as the form's page writes it."""
     name = field.partition("-")[0]
     if name == "locale":
         return LANGUAGES[text].name if text in LANGUAGES else "As the organisation has it"
@@ -186,9 +202,10 @@ def written(field: str, text: str) -> str:
 
 
 def told(saved: Saved[Document], mine: Sheet) -> Response:
-    """For the script, which sent `mine`: what to show, and what it has seen from now on.
+    """Answer the script, which sent `mine`, with what to show and what it has now seen.
 
-    `seen` is None where recipients came or went that its page does not show; it then shows the draft anew.
+    `seen` is None if recipients were added or removed that its page does not show. The script then loads the
+    page again.
     """
     if saved.merge.conflicts:
         return JSONResponse({"conflict": True}, CONFLICT, dict(EVERYWHERE))
@@ -220,7 +237,10 @@ async def ask_discard(call: Call) -> Response:
 
 
 async def discard(call: Call) -> Response:
-    """A draft alone, and as it was when the question was asked; what was sent meanwhile is under way, and refuses."""
+    """Delete a draft if it is still as the question showed it.
+
+    A document that was sent meanwhile is refused.
+    """
     found = await draft(call)
     seen = revision(call.form) or found.revision
     try:

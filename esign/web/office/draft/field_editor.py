@@ -1,4 +1,4 @@
-"""The field editor of a draft: its page, what is stored, what is found in the file, and saving."""
+"""The field editor of a draft: its page, the stored fields, fields found in the file, and saving."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -35,14 +35,14 @@ KEPT = {"Cache-Control": "private, max-age=86400, immutable", "Vary": "Cookie"}
 
 
 class FieldsOf(Schema):
-    """All fields of one recipient, in the place of those that were there."""
+    """All fields of one recipient. They replace those that the recipient has."""
 
     id: str
     fields: Fields = ()
 
 
 class SaveFields(Schema):
-    """Recipients that are not named keep their fields."""
+    """The body that saves fields. Recipients that it does not name keep theirs."""
 
     recipients: Annotated[tuple[FieldsOf, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(few_fields)]
 
@@ -56,7 +56,7 @@ async def show(call: Call) -> Response:
 
 
 def shown(call: Call, made: Document | Template, holders: Sequence[Holder], at: str) -> dict[str, Any]:
-    """The page of the editor, which lies below the address `at` of a draft or template."""
+    """Return the context of the editor's page, which lies below the address `at` of a draft or template."""
     return {
         "at": at,
         "state": stored(call, made, holders),
@@ -68,6 +68,7 @@ def shown(call: Call, made: Document | Template, holders: Sequence[Holder], at: 
 
 
 def stored(call: Call, made: Document | Template, holders: Sequence[Holder]) -> dict[str, Any]:
+    """Return the stored fields as the editor's script reads them."""
     return editor.state(holders, made.revision, call.runtime.config.limits.fields)
 
 
@@ -77,14 +78,22 @@ async def state(call: Call) -> Response:
 
 
 def afresh(call: Call, made: Document | Template, holders: Sequence[Holder]) -> Response:
-    """What is stored now, and a new mac for the forms of a script whose session is another one than its page had."""
+    """Send what is stored now, with a new CSRF token.
+
+    The script needs the token if it belongs to another session than its page did.
+    """
     assert call.session is not None
     return told(stored(call, made, holders) | {"csrf": mac(call.runtime, call.session)})
 
 
 async def save(call: Call) -> Response:
-    """The fields as they shall be, of the revision that the page showed."""
-    await documents.get(call.runtime, call.owner, call.path["id"])  # whose it is comes before what is sent
+    """Replace the fields of the named recipients. The form names the revision that the page showed.
+
+    Raise `not_found` before anything that is wrong with the fields.
+    """
+    await documents.get(
+        call.runtime, call.owner, call.path["id"]
+    )  # `not_found` comes before any error in the form
     given = check(SaveFields, strict_json.load(call.form.get("fields", "").encode()))
     runtime = call.runtime
     asking = Asking(call.owner, call.path["id"], call.actor, call.origin, revision_of(call), steady=True)
@@ -99,7 +108,7 @@ async def save(call: Call) -> Response:
 
 
 def revision_of(call: Call) -> int:
-    """The one that the page showed."""
+    """Return the revision that the page showed. Raise `invalid_request` if the form does not say it."""
     found = revision(call.form)
     if found is None:
         raise Problem("invalid_request", "The form does not say which revision it changes.")
@@ -109,7 +118,10 @@ def revision_of(call: Call) -> int:
 def filled(
     holders: Sequence[H], entries: Sequence[FieldsOf], most: int, now: Instant, place: str = "/recipients"
 ) -> tuple[H, ...]:
-    """The recipients, or roles, with the fields that were given; a field that is as it was keeps its id."""
+    """Return the recipients or roles with the given fields. A field that did not change keeps its id.
+
+    Raise `invalid_request` for an unknown recipient, and for fields that the API would refuse.
+    """
     given = {entry.id: entry.fields for entry in entries}
     known = {holder.id for holder in holders}
     made: list[H] = []
@@ -130,7 +142,7 @@ def filled(
 def identified(
     before: Sequence[core.Field], after: Sequence[core.Field], now: Instant
 ) -> tuple[core.Field, ...]:
-    """The new fields with the ids of those that were the same before, and new ones."""
+    """Return the new fields, each with the id of an equal field among the old ones, or else a new id."""
     ids: dict[str, list[str]] = {}
     for one in before:
         ids.setdefault(repr(replace(one, id="")), []).insert(0, one.id)
@@ -140,11 +152,12 @@ def identified(
 
 
 async def found(call: Call) -> Response:
-    """What the file asks to be filled in by itself, as fields that could be placed."""
+    """Send the fields that the file itself suggests. Nothing is placed."""
     return offered(await detect_fields.find_fields(call.runtime, call.owner, call.path["id"]))
 
 
 def offered(offer: Offer) -> Response:
+    """Return suggested fields, and those that cannot be placed with the reason, as JSON."""
     return told(
         {
             "fields": [
@@ -157,7 +170,7 @@ def offered(offer: Offer) -> Response:
 
 
 def suggested(blank: Blank) -> dict[str, Any]:
-    """The members that a request for this field would have; what the file leaves open is left out."""
+    """Return the members that a request for this field would have. What the file does not say is left out."""
     members = {
         **{name: getattr(blank, name) for name in ("type", "page", "x", "y", "width", "height")},
         **{name: getattr(blank, name) for name in ("label", "key", "required", "align")},
@@ -168,14 +181,20 @@ def suggested(blank: Blank) -> dict[str, Any]:
 
 
 async def sheet(call: Call) -> Response:
-    """The picture of a page; what follows the question mark is its hash, and how fine it shall be."""
+    """Send the picture of a page.
+
+    The query of the address holds a hash, so that browsers can keep the picture, and the size.
+    """
     document = await documents.get(call.runtime, call.owner, call.path["id"])
     number, size = asked(call, document.page_count)
     return picture(await page_views.picture_of(call.runtime, document, number, size))
 
 
 def asked(call: Call, pages: int) -> tuple[int, int]:
-    """(number, size) of the picture that the address names; `not_found` where there is none."""
+    """Return the (page number, size) of the picture that the address names.
+
+    Raise `not_found` for any other address.
+    """
     size = SIZES.get(call.request.url.query.partition("&size=")[2])
     number = call.path["number"]
     if size is None or not number.isdecimal() or len(number) > 4 or not 1 <= int(number) <= pages:
@@ -184,12 +203,13 @@ def asked(call: Call, pages: int) -> tuple[int, int]:
 
 
 def picture(made: bytes) -> Response:
+    """Return the response for a picture. Browsers may keep it for a day."""
     headers = {**PAGE_HEADERS, "Content-Security-Policy": PLAIN_POLICY, **KEPT}
     return Response(made, media_type="image/webp", headers=headers)
 
 
 def told(what: Any) -> Response:
-    """For the script of the page."""
+    """Return a JSON response for the script of the page."""
     return Response(
         orjson.dumps(what),
         media_type="application/json",

@@ -1,4 +1,4 @@
-"""Two people at one draft or template: what each has changed since what they both saw, put together."""
+"""A three-way merge: two users change one draft or template, starting from the same texts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +10,10 @@ MINE, THEIRS = "mine", "theirs"
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Something that both changed; `field` is one of the form, or `row-…` where one of the two removed a recipient.
+    """A text that both users changed.
 
-    A text is None where it was removed.
+    `field` names the field of the form, or is `row-…` if one of the two removed the row. A text is None where
+    the row was removed.
     """
 
     field: str
@@ -22,14 +23,17 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """The draft with both changes, and with mine wherever there is a conflict."""
+    """The result of a merge. Where there is a conflict it holds the text of this form's user."""
 
     sheet: Sheet
     conflicts: tuple[Conflict, ...]
 
 
 def merge(seen: Sheet, mine: Sheet, theirs: Sheet) -> Merge:
-    """`seen` is what both began with, `mine` what a form brings, `theirs` what is stored now."""
+    """Merge two changes.
+
+    `seen` is what both began with, `mine` what this form sends, `theirs` what is stored now.
+    """
     conflicts: list[Conflict] = []
     top = texts("", seen.top, mine.top, theirs.top, conflicts)
     rows: dict[str, Texts] = {}
@@ -50,7 +54,7 @@ def merge(seen: Sheet, mine: Sheet, theirs: Sheet) -> Merge:
 
 
 def texts(after: str, was: Texts, own: Texts, other: Texts, conflicts: list[Conflict]) -> Texts:
-    """Text by text: who changed it counts; `after` ends the names of the fields."""
+    """Merge texts by name and add what both changed to `conflicts`. `after` ends the names of the fields."""
     merged = {}
     for name in own:
         both = own[name] != was[name] and other[name] not in (was[name], own[name])
@@ -61,7 +65,10 @@ def texts(after: str, was: Texts, own: Texts, other: Texts, conflicts: list[Conf
 
 
 def chosen(mine: Sheet, theirs: Sheet, choices: Mapping[str, str]) -> Sheet:
-    """Mine, with theirs wherever somebody chose that; `choices` by the field of the conflict."""
+    """Return `mine` with the texts of `theirs` wherever the user chose those.
+
+    `choices` maps the field of a conflict to `mine` or `theirs`.
+    """
     top = dict(mine.top)
     rows = {key: dict(row) for key, row in mine.rows.items()}
     for field in (field for field, choice in choices.items() if choice == THEIRS):
@@ -78,4 +85,5 @@ def chosen(mine: Sheet, theirs: Sheet, choices: Mapping[str, str]) -> Sheet:
 
 
 def person(row: Texts) -> str:
+    """Return the name and email address of a row in one line."""
     return ", ".join(text for name in ("name", "email") if (text := row.get(name)))

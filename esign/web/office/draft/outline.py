@@ -1,4 +1,4 @@
-"""Who does what and when, in a sentence or two."""
+"""A summary of a draft in a sentence or two: who does what, and who is invited when."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -17,7 +17,7 @@ NAMED = 3
 
 
 def outline(document: Document) -> str:
-    """`Two sign, one gets a copy. Ada and Bo are invited first, then Cy.`"""
+    """Return the summary: `Two sign, one gets a copy. Ada and Bo are invited first, then Cy.`"""
     people = document.recipients
     if not any(one.role is Role.SIGNER for one in people):
         return NOBODY
@@ -27,6 +27,7 @@ def outline(document: Document) -> str:
 
 
 def counted(people: Sequence[Recipient], role: Role) -> str:
+    """Return how many recipients have the role, with its verb; "" for none."""
     if not people:
         return ""
     number = NUMBERS[len(people)] if len(people) < len(NUMBERS) else str(len(people))
@@ -34,7 +35,7 @@ def counted(people: Sequence[Recipient], role: Role) -> str:
 
 
 def turns(people: Sequence[Recipient]) -> str:
-    """Who is invited when (`core.document.state.invite`)."""
+    """Return who is invited when, in a sentence (`core.document.state.invite`)."""
     first, *later = list(rounds(people))
     if len(first) == 1 and not later:
         return f"{names(first)} is invited at once."
@@ -46,7 +47,10 @@ def turns(people: Sequence[Recipient]) -> str:
 
 
 def rounds(people: Sequence[Recipient]) -> Iterator[list[Recipient]]:
-    """Whoever is invited together: a group that acts, and the viewers since the one before; none after the last."""
+    """Yield the recipients who are invited together: one step that acts, with the viewers of the steps before it.
+
+    Viewers after the last step that acts are not part of any round.
+    """
     asked = sorted((one for one in people if one.role in INVITED), key=lambda one: one.order)
     waiting: list[Recipient] = []
     for _, group in groupby(asked, key=lambda one: one.order):
@@ -57,7 +61,10 @@ def rounds(people: Sequence[Recipient]) -> Iterator[list[Recipient]]:
 
 
 def names(people: Sequence[Recipient]) -> str:
-    """`Ada, Bo and Cy`, of many `Ada, Bo, Cy and 4 more`; each set apart from the direction of the others."""
+    """Return the names as `Ada, Bo and Cy`, or `Ada, Bo, Cy and 4 more`.
+
+    Each name is isolated from the writing direction of the others.
+    """
     known = [f"\u2068{one.name}\u2069" for one in people[:NAMED]]
     if (more := len(people) - NAMED) > 0:
         known.append(f"{more} more")

@@ -1,4 +1,4 @@
-"""What became of an uploaded file, in words: why it is refused, or what was mended and taken out of it."""
+"""The result of an upload in words: why the file was refused, or what was repaired and removed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ REFUSED: Mapping[str, str] = {
 }
 OTHERWISE = "This file could not be taken."
 
-# By the words of `pdf.inspection.REMOVALS`, in their order.
+# The keys are the words of `pdf.inspection.REMOVALS`, in the same order.
 REMOVED: Mapping[str, str] = {
     "restrictions": "A lock against printing or copying was lifted.",
     "scripts": "Scripts were removed. What they worked out stays as it was printed.",
@@ -39,7 +39,7 @@ REPAIRED = "The file was damaged and was repaired. Please look through its pages
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """`title` says what is the case, `advice` what it means and what to do."""
+    """Why a file was refused. `title` says what is wrong, `advice` what it means and what to do."""
 
     title: str
     advice: str
@@ -50,10 +50,13 @@ def refusal(problem: Problem) -> Refusal:
 
 
 def changes(file: File) -> list[str]:
-    """What somebody should know who takes the pages for those of their file."""
+    """Return how the stored file differs from the file that was uploaded, as sentences."""
     return sentences(file.repaired, file.removed)
 
 
 def sentences(repaired: bool, removed: Iterable[str]) -> list[str]:
-    """The same of a file that may be another by now; an old trail may hold words that are no longer used."""
+    """Return what was repaired and removed, as sentences.
+
+    A recorded word that the program no longer uses stands as it is: the audit trail may be old.
+    """
     return [*([REPAIRED] if repaired else []), *(REMOVED.get(word, word) for word in removed)]

@@ -1,4 +1,4 @@
-"""The last look at a draft: everything in one place, what is missing in words, and the button that sends it."""
+"""The review of a draft: everything on one page, what is missing, and the button that sends it."""
 
 import re
 from dataclasses import dataclass
@@ -26,7 +26,10 @@ TOLD = frozenset({"quota_exceeded", "unavailable", "rate_limited"})
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What keeps a draft from being sent, and where that is mended."""
+    """Something that keeps the draft from being sent.
+
+    `place` is the page that mends it, `verb` the words of the link.
+    """
 
     sentence: str
     place: str
@@ -57,12 +60,18 @@ async def show(call: Call) -> Response:
 
 
 async def missing(call: Call, document: Document) -> list[Missing]:
-    """What `document_not_ready` would tell, each with the page that mends it."""
+    """Return what keeps the draft from being sent, each item with the page that mends it.
+
+    These are the details that `document_not_ready` would have.
+    """
     return [missed(document, one) for one in await documents.lacking(call.runtime, document)]
 
 
 def missed(document: Document, detail: Detail) -> Missing:
-    """`detail.path` is a JSON Pointer into the document (contract 6)."""
+    """Return one detail with the page that mends it.
+
+    `detail.path` is a JSON Pointer into the document (contract 6).
+    """
     edit = f"/documents/{document.id}/edit"
     found = re.match(r"/recipients/(\d+)(?:/(\w+))?", detail.path)
     if found and found[2] == "fields":
@@ -80,7 +89,7 @@ def missed(document: Document, detail: Detail) -> Missing:
 
 
 def groups(document: Document) -> list[dict[str, Any]]:
-    """The recipients by step; whoever only gets a copy stands last, as their step does not count."""
+    """Return the recipients by step. Those who only get a copy come last, as their step does not count."""
     people = sorted(document.recipients, key=lambda one: (one.role not in INVITED, one.order))
     split = groupby(people, key=lambda one: one.order if one.role in INVITED else None)
     colours = editor.colours(document.recipients)
@@ -92,7 +101,10 @@ def groups(document: Document) -> list[dict[str, Any]]:
 
 
 async def send(call: Call) -> Response:
-    """Out, if it is still what was reviewed; who presses twice comes to the same page."""
+    """Send the document if it is still as the review showed it.
+
+    Pressing the button twice leads to the same page, as a document that was sent already is no error here.
+    """
     document = await call_for_draft(call)
     if document is None:
         return call.go(f"/documents/{call.path['id']}")
@@ -113,7 +125,7 @@ async def send(call: Call) -> Response:
 
 
 def told(problem: Problem) -> Exception:
-    """What stands above the review rather than on a page of its own; what is missing stands there anyway."""
+    """Return the error to raise: `Wrong` for what the review page shows itself, else the problem as it is."""
     if problem.code == "revision_mismatch":
         return Wrong({"": CHANGED})
     if problem.code == "document_not_ready":

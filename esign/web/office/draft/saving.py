@@ -1,4 +1,4 @@
-"""Saving a form of a draft or template: what can be taken is taken, and the rest gets a sentence at its field."""
+"""Saving the form of a draft or template: what is valid is saved, and the rest gets a sentence at its field."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ from esign.web.office.frame.forms import EMPTY
 
 AGAIN = 3
 CHOOSE = "choose-"
-MADE_UP = re.compile(r"new\w{12,}")  # the name of a new row that no other page has
+MADE_UP = re.compile(r"new\w{12,}")  # the name that a page made up for a new row; no other page has it
 PURPOSE = "draft-row"
 NO_CODE = "Agree on a code with them, and enter it here."
 
@@ -48,7 +48,10 @@ H = TypeVar("H", Recipient, TemplateRole)
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[T]):
-    """What a form changes: how it is read, how it stands in a form, and what the body of a PATCH does to it."""
+    """What a form changes.
+
+    `read` loads it, `sheet` gives the texts of its form, and `edit` does what a PATCH with the body would do.
+    """
 
     shape: Shape
     read: Callable[[Call], Awaitable[T]]
@@ -58,9 +61,11 @@ class Kind(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Saved(Generic[T]):
-    """What is stored now, `sheet` as the form should show it, and a sentence for what was not saved.
+    """The result of saving.
 
-    With conflicts nothing was saved. `ids` are those of rows that were new, by the names that the page gave them.
+    `stored` is what is stored now, `sheet` the texts that the form should show, `wrong` a sentence for each
+    field that was not saved. With conflicts nothing was saved. `ids` maps the made-up names of new rows to the
+    ids that they got.
     """
 
     stored: T
@@ -74,14 +79,20 @@ class Saved(Generic[T]):
 
 
 async def draft(call: Call) -> Document:
-    """The draft of the address; raises `not_found`, and `document_not_draft` once it was sent."""
+    """Return the draft of the address.
+
+    Raise `not_found`, and `document_not_draft` once it was sent.
+    """
     found = await documents.get(call.runtime, call.owner, call.path["id"])
     lifecycle.require(found, Status.DRAFT)
     return found
 
 
 async def save(call: Call, kind: Kind[T], mine: Sheet, seen: Sheet) -> Saved[T]:
-    """`mine` put together with what others changed since `seen`."""
+    """Merge the form `mine` with what others changed since `seen`, and save the result.
+
+    Raise `revision_mismatch` if others were faster three times in a row.
+    """
     choices = {name.removeprefix(CHOOSE): text for name, text in call.form.items() if name.startswith(CHOOSE)}
     for _ in range(AGAIN):
         before = await kind.read(call)
@@ -99,13 +110,16 @@ async def save(call: Call, kind: Kind[T], mine: Sheet, seen: Sheet) -> Saved[T]:
 
 
 def stored_before(shape: Shape, mine: Sheet, theirs: Sheet, of: Kept, vault: Vault) -> dict[str, str]:
-    """The ids of new rows that are there already, since the answer to them was lost on its way."""
+    """Return the ids of new rows that are stored already, because an earlier response was lost."""
     ids = {key: id for key in mine.rows if (id := id_for(shape, key, of, vault)) is not None}
     return {key: id for key, id in ids.items() if id in theirs.rows}
 
 
 def id_for(shape: Shape, key: str, of: Kept, vault: Vault) -> str | None:
-    """What a new row becomes however often it is sent; None where its name may be that of another page's."""
+    """Return the id that a new row gets, the same each time it is sent.
+
+    Return None if another page may have used the row's name.
+    """
     if not MADE_UP.fullmatch(key):
         return None
     mac = vault.mac(PURPOSE, f"{of.id} {key}".encode())
@@ -113,7 +127,10 @@ def id_for(shape: Shape, key: str, of: Kept, vault: Vault) -> str | None:
 
 
 async def stored(call: Call, kind: Kind[T], before: T, found: Merge, there: Mapping[str, str]) -> Saved[T]:
-    """Saved without whatever is refused; raises `revision_mismatch` where somebody was faster."""
+    """Save the merged texts, without those that are refused.
+
+    Raise `revision_mismatch` if another user was faster.
+    """
     old = kind.sheet(before)
     body = sheets.body_of(found.sheet, old, kind.shape)
     wrong, texts = dict[str, str](), found.sheet.flat()
@@ -129,7 +146,9 @@ async def stored(call: Call, kind: Kind[T], before: T, found: Merge, there: Mapp
             for place, detail in [(body.place(one.path), one) for one in problem.details]:
                 wrong.setdefault(place, sentence(place, detail, texts))
                 body.drop(place)
-            if orjson.dumps(body.json()) == tried:  # two that do not go together, one of which is as it was
+            if (
+                orjson.dumps(body.json()) == tried
+            ):  # nothing was dropped: a change contradicts a value that stays
                 return Saved(before, found, wrong)
     new = [key for key, entry in (body.rows or {}).items() if "id" not in entry]
     made = [key for key in kind.sheet(after).rows if key not in old.rows]
@@ -137,7 +156,7 @@ async def stored(call: Call, kind: Kind[T], before: T, found: Merge, there: Mapp
 
 
 async def edit(call: Call, document: Document, body: Body) -> Document:
-    """What PATCH does (contract 3.2), with the same schema."""
+    """Change the draft as PATCH does (contract 3.2), with the same schema."""
     given, limits, vault = check(EditDocument, body.json()), call.runtime.config.limits, call.runtime.vault
     listed = merged(given.recipients, call.runtime.clock.now(), vault, limits.recipients, limits.fields)
 
@@ -156,14 +175,14 @@ DRAFTS = Kind(DRAFT, draft, sheets.of_document, edit)
 
 
 def named(holders: Sequence[H], body: Body, of: Kept, vault: Vault) -> tuple[H, ...]:
-    """Whoever is new with the id that follows from the name of their row."""
+    """Return the recipients or roles, the new ones with the ids derived from the names of their rows."""
     rows = (body.rows or {}).items()
     ids = [None if "id" in entry else id_for(body.shape, key, of, vault) for key, entry in rows]
     return tuple(replace(one, id=id or one.id) for one, id in zip(holders, ids, strict=True))
 
 
 def sentence(place: str, detail: Detail, texts: dict[str, str]) -> str:
-    """What stands at the field."""
+    """Return what stands at a field that was refused."""
     if place.startswith("code-") and detail.rule == "required":
         return NO_CODE
     if place in texts and not texts[place]:

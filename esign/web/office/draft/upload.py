@@ -1,6 +1,6 @@
-"""From PDFs to drafts: each file becomes a document of its own, as in the API (contract 3.2); or to templates.
+"""Uploads: each PDF becomes a draft of its own, as in the API (contract 3.2), or a template.
 
-A file that is sent again, because the answer to the first time was lost on the way, is what it became then (`once`).
+A file that is sent again, because the first response was lost, leads to what it became then (`resubmit`).
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class Named(Schema):
 
 @dataclass(frozen=True, slots=True)
 class Taking:
-    """What became of one file: the id of what it is now, or why there is none."""
+    """The result for one file: the id of what it became, or why it was refused."""
 
     name: str
     id: str | None = None
@@ -54,9 +54,10 @@ class Taking:
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """What files become: the page that takes them and its address, where each goes on, and how one is made.
+    """What files become.
 
-    `make` takes the name of a file and its bytes.
+    `page` is the template and `path` the address of the upload page, `on` the page that follows. `make` gets
+    the name of a file and its bytes.
     """
 
     page: str
@@ -71,7 +72,11 @@ def page(call: Call, making: Making, takings: list[Taking]) -> Response:
 
 
 async def take_all(call: Call, making: Making) -> Response:
-    """The next step of the one that was made, or a page that tells what became of each file."""
+    """Take every file of the form.
+
+    A single success leads to the next page; otherwise the page lists what became of each file. The script gets
+    the result of the first file as JSON.
+    """
     name = resubmit.name_of(call.form)
     found = [await taken(call, making, file, f"{name}:{n}") for n, file in enumerate(call.files)]
     if call.wants_json:
@@ -84,7 +89,7 @@ async def take_all(call: Call, making: Making) -> Response:
 
 
 def told(making: Making, one: Taking) -> Response:
-    """The same for the script."""
+    """Return the result for one file as JSON."""
     if one.refused is None:
         return JSONResponse({"to": making.on.format(one.id)}, 200, dict(EVERYWHERE))
     refused = {"title": one.refused.title, "advice": one.refused.advice}
@@ -92,7 +97,11 @@ def told(making: Making, one: Taking) -> Response:
 
 
 async def taken(call: Call, making: Making, file: SentFile, name: str) -> Taking:
-    """What the file became, now or when it was sent before under this name of the form's."""
+    """Make something of one file, or return what it became when it was sent before.
+
+    `name` is the name that the form made up for this file; together with the content it recognises a
+    repetition.
+    """
     try:
         called = check(Named, {"fileName": file.name}).file_name
     except Problem:
@@ -134,7 +143,7 @@ async def take(call: Call) -> Response:
 
 
 async def replace_file(call: Call) -> Response:
-    """Another file for a draft; every field must lie on its pages as well (contract 3.2)."""
+    """Replace the file of a draft. Every field must lie on the pages of the new file (contract 3.2)."""
     found = await draft(call)
     if len(call.files) != 1:
         raise Wrong({"file": NOTHING.advice})
@@ -153,4 +162,5 @@ async def replace_file(call: Call) -> Response:
 
 
 async def given(content: bytes) -> bytes:
+    """Return the bytes; the actions take a file as an awaitable."""
     return content

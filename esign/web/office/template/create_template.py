@@ -1,4 +1,4 @@
-"""From PDFs to templates; roles and fields come after."""
+"""Uploads that become templates. Roles and fields are added later."""
 
 from functools import partial
 

@@ -35,7 +35,10 @@ def page(call: Call, template: Template, sheet: Sheet, *, more: bool = False) ->
 
 
 def rows(template: Template, sheet: Sheet, *, more: bool) -> list[dict[str, Any]]:
-    """The roles as the form shows them, with an empty one where it has none or one more was asked for."""
+    """Return the roles as the form shows them.
+
+    An empty row is added if there is no role, or if one more was asked for.
+    """
     fields = {role.id: len(role.fields) for role in template.roles}
     shown = [{"key": key, "texts": texts, "fields": fields.get(key, 0)} for key, texts in sheet.rows.items()]
     if more or not shown:
@@ -46,7 +49,7 @@ def rows(template: Template, sheet: Sheet, *, more: bool) -> list[dict[str, Any]
 
 
 async def store(call: Call) -> Response:
-    """Saved, and on to where the button leads."""
+    """Save the form and lead to the page that the button asks for."""
     template = await find(call)
     name, _, key = call.form.get("do", "").partition("-")
     here = home(template.id)

@@ -1,4 +1,4 @@
-"""The field editor of a template: the same page as a draft's, with roles where that has recipients."""
+"""The field editor of a template: the same page as for a draft, with roles in place of recipients."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -18,7 +18,7 @@ from esign.web.rest.schema import Schema
 
 
 class SaveFields(Schema):
-    """Roles that are not named keep their fields."""
+    """The body that saves fields. Roles that it does not name keep theirs."""
 
     roles: Annotated[tuple[FieldsOf, ...], Field(max_length=MOST_RECIPIENTS), AfterValidator(few_fields)]
 
@@ -36,8 +36,11 @@ async def state(call: Call) -> Response:
 
 
 async def save(call: Call) -> Response:
-    """The fields as they shall be, of the revision that the page showed."""
-    await find(call)  # whose it is comes before what is sent
+    """Replace the fields of the named roles. The form names the revision that the page showed.
+
+    Raise `not_found` before anything that is wrong with the fields.
+    """
+    await find(call)  # `not_found` comes before any error in the form
     given = check(SaveFields, strict_json.load(call.form.get("fields", "").encode()))
     runtime = call.runtime
 
@@ -50,5 +53,5 @@ async def save(call: Call) -> Response:
 
 
 async def found(call: Call) -> Response:
-    """What the file asks to be filled in by itself, as fields that could be placed."""
+    """Send the fields that the file itself suggests. Nothing is placed."""
     return offered(await detect_fields.find_template_fields(call.runtime, await find(call)))

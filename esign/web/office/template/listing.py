@@ -1,4 +1,4 @@
-"""The list of templates: what each is made of, and when it was last used."""
+"""The template list, with search and paging: what each template consists of, and when it was last used."""
 
 from typing import Annotated
 
@@ -21,13 +21,13 @@ HERE = "/templates"
 
 
 class Asked(Schema):
-    """What a list may be asked for, as in the API."""
+    """The query of the list; the search has the same limits as in the API."""
 
     q: Annotated[str, Line(0, 100), Field()] = ""
 
 
 async def show(call: Call) -> Response:
-    """The page of the list that the address asks for; one whose place in it is not to be had begins anew."""
+    """Show the page of the list that the address asks for. An invalid cursor leads back to the first page."""
     given = call.request.query_params.get("q", "")
     try:
         q = check(Asked, {"q": given}).q or None
@@ -52,7 +52,7 @@ async def show(call: Call) -> Response:
 
 
 async def last_use(call: Call, template: Template) -> Instant | None:
-    """When the newest document was made from it."""
+    """Return when the newest document was made from the template, or None."""
     owner = call.owner
     asked = Listing(template_id=template.id)
     found = await listing.find_page(call.runtime.db, owner.organisation_id, owner.mode, 1, None, asked)

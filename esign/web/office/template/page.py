@@ -1,4 +1,4 @@
-"""One template: what it is made of, the pictures of its pages, and its end."""
+"""The page of one template, the pictures of its pages, and deleting it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,16 +16,17 @@ from esign.web.office.template.listing import last_use
 
 
 async def find(call: Call) -> Template:
-    """The template of the address; `not_found` for one of another organisation or mode."""
+    """Return the template of the address. Raise `not_found` for one of another organisation or mode."""
     return await templates.get(call.runtime, call.owner, call.path["id"])
 
 
 def home(template_id: str) -> str:
+    """Return the path of a template's page."""
     return f"/templates/{template_id}"
 
 
 def in_order(roles: Sequence[TemplateRole]) -> list[dict[str, Any]]:
-    """The roles as they will be invited, each with the colour that it has in the editor."""
+    """Return the roles in the order of their steps, each with its colour in the editor."""
     colours = editor.colours(roles)
     return [
         {"one": role, "colour": colours.get(role.id)} for role in sorted(roles, key=lambda role: role.order)
@@ -47,7 +48,10 @@ async def show(call: Call) -> Response:
 
 
 async def sheet(call: Call) -> Response:
-    """The picture of a page; what follows the question mark is its hash, and how fine it shall be."""
+    """Send the picture of a page.
+
+    The query of the address holds a hash, so that browsers can keep the picture, and the size.
+    """
     template = await find(call)
     number, size = asked(call, template.page_count)
     return picture(await page_views.template_picture(call.runtime, template, number, size))
@@ -58,6 +62,9 @@ async def ask_delete(call: Call) -> Response:
 
 
 async def delete(call: Call) -> Response:
-    """Whatever somebody changed in it meanwhile goes with it."""
+    """Delete the template.
+
+    It is deleted even if another user changed it while the question was open.
+    """
     await templates.delete(call.runtime, call.owner, call.path["id"], caller=call.caller)
     return call.go("/templates", "template-deleted")

@@ -1,4 +1,4 @@
-"""A template as its form shows it, and the keys of roles that are new."""
+"""A template as the texts of its form, and the keys of new roles."""
 
 import re
 import unicodedata
@@ -29,15 +29,17 @@ LONGEST = 40
 
 
 def of_template(template: Template) -> Sheet:
+    """Return a template as the texts of its form."""
     return Sheet(top_of(template), {role.id: of_role(role) for role in template.roles})
 
 
 def of_role(role: TemplateRole) -> Texts:
+    """Return a role as the texts of a row."""
     return {"order": str(role.order), "name": role.name, "role": role.role.value, "key": role.key}
 
 
 def keyed(sheet: Sheet) -> Sheet:
-    """With a key for each role that has a name and none yet."""
+    """Return the sheet with a key for each role that has a name but no key."""
     taken = {row["key"] for row in sheet.rows.values()} - {""}
     rows: dict[str, Texts] = {}
     for id, row in sheet.rows.items():
@@ -48,14 +50,14 @@ def keyed(sheet: Sheet) -> Sheet:
 
 
 def key_from(name: str, taken: Container[str]) -> str:
-    """`Project manager` is `project_manager`, the second one `project_manager_2`."""
+    """Return a key that is not taken: `Project manager` gives `project_manager`, a second one `project_manager_2`."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     key = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[: LONGEST - 4] or "role"
     return next(one for n in count(1) if (one := key if n == 1 else f"{key}_{n}") not in taken)
 
 
 async def edit(call: Call, template: Template, body: Body) -> Template:
-    """What PATCH does (contract 3.3), with the same schema."""
+    """Change the template as PATCH does (contract 3.3), with the same schema."""
     given, runtime = check(ChangeTemplate, body.json()), call.runtime
     defaults = await settings.read(runtime, call.owner)
 

@@ -1,4 +1,4 @@
-"""The form by which a template is used: who takes each role, and what is known beforehand."""
+"""The form that uses a template: who takes each role, and which fields are filled in beforehand."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -53,7 +53,10 @@ async def show(call: Call) -> Response:
 
 
 def fillable(role: TemplateRole) -> list[Field]:
-    """Its fields that a use may fill in beforehand: those with a key, unless they are signed or fill themselves in."""
+    """Return the fields of a role that the form may fill in.
+
+    These are the fields with a key, except signatures, and except dates and addresses that fill themselves in.
+    """
     return [
         field
         for field in role.fields
@@ -64,14 +67,17 @@ def fillable(role: TemplateRole) -> list[Field]:
 
 
 def initial(field: Field) -> str:
-    """What the template has in the field, as the form writes it."""
+    """Return the value that the template has in the field, as the form writes it."""
     if field.type is FieldType.CHECKBOX:
         return "yes" if field.value else "no"
     return field.value if isinstance(field.value, str) else ""
 
 
 async def use(call: Call) -> Response:
-    """A draft, and sent at once where the button says so; a form that is sent twice is one use."""
+    """Make a document from the template, and send it at once if the button says so.
+
+    A form that is sent twice makes one document.
+    """
     template = await find(call)
     name, body = resubmit.name_of(call.form), body_of(call.form, template)
 
@@ -91,13 +97,16 @@ async def use(call: Call) -> Response:
 
 
 async def sent(call: Call, document_id: str) -> Response:
-    """Out; what cannot be sent stays a draft, and its review says why."""
+    """Send the document.
+
+    If it cannot be sent now it stays a draft, and the user is led to its review, which says why.
+    """
     try:
         await documents.send(call.runtime, call.owner, document_id, call.actor, call.origin)
     except Problem as problem:
         if problem.code in STAYS_DRAFT:
             return call.go(f"/documents/{document_id}/review", "not-sent")
-        if problem.code != "document_not_draft":  # then the same form has sent it before
+        if problem.code != "document_not_draft":  # in that case the same form has sent it before
             raise
     return call.go(f"/documents/{document_id}", "sent")
 
@@ -106,7 +115,10 @@ async def sent(call: Call, document_id: str) -> Response:
 
 
 def body_of(form: Mapping[str, str], template: Template) -> dict[str, Any]:
-    """The form as the body of a use (contract 3.3); a subject or message that was emptied is taken away."""
+    """Return the form as the body of a use (contract 3.3).
+
+    An emptied title, subject or message is passed on as empty; any other empty text is left out.
+    """
     body: dict[str, Any] = {
         member: lines(form.get(name, "")).strip()
         for name, member in PLAIN.items()
@@ -122,16 +134,20 @@ def body_of(form: Mapping[str, str], template: Template) -> dict[str, Any]:
 
 
 def taker(form: Mapping[str, str], role: TemplateRole) -> dict[str, Any]:
+    """Return one recipient of the body: who takes the role, and the values of the role's fields."""
     values = {field.key: value for field in fillable(role) if (value := written(form, field)) is not None}
     made = {member: form.get(f"{name}-{role.id}", "").strip() for name, member in TAKER.items()}
     made["authentication"] = made["authentication"] or "link"
     if made["authentication"] != "access_code":
-        del made["accessCode"]  # a code that nobody would ask for
+        del made["accessCode"]  # a code that the recipient would not be asked for
     return {"roleKey": role.key, "values": values} | made
 
 
 def written(form: Mapping[str, str], field: Field) -> str | bool | None:
-    """What somebody entered for a field; None leaves it as it is in the template, an empty text empties it."""
+    """Return the value entered for a field.
+
+    None keeps the value of the template; an empty text clears it.
+    """
     text = lines(form.get(f"value-{field.id}", initial(field))).strip()
     if text == initial(field):
         return None
@@ -139,7 +155,10 @@ def written(form: Mapping[str, str], field: Field) -> str | bool | None:
 
 
 def told(problem: Problem, template: Template, form: Mapping[str, str]) -> Exception:
-    """A sentence at each field of the form that does not fit."""
+    """Return the error to raise:
+
+    `Wrong` with a sentence at each form field that does not fit, else the problem as it is.
+    """
     if problem.code != "invalid_request" or not problem.details:
         return Wrong({"": problem.message}) if problem.code in STAYS_DRAFT else problem
     places = dict(named(template))
@@ -151,13 +170,14 @@ def told(problem: Problem, template: Template, form: Mapping[str, str]) -> Excep
 
 
 def sentence(name: str, detail: Detail, form: Mapping[str, str]) -> str:
+    """Return what stands at a field that was refused."""
     if name and not form.get(name, "").strip():
         return NO_CODE if name.startswith("code-") else EMPTY
     return detail.message
 
 
 def named(template: Template) -> Iterator[tuple[str, str]]:
-    """(JSON Pointer, field of the form)"""
+    """Yield (JSON Pointer into the body, form field) for each field of the form."""
     yield from ((f"/{member}", name) for name, member in PLAIN.items())
     yield from ((f"/reminders/{member}", name) for name, member in REMINDERS.items())
     yield ("/expiresInDays", "days")
@@ -169,5 +189,5 @@ def named(template: Template) -> Iterator[tuple[str, str]]:
 
 
 def pointed(key: str) -> str:
-    """As a JSON Pointer has it."""
+    """Escape a key for a JSON Pointer."""
     return re.sub("[~/]", lambda found: {"~": "~0", "/": "~1"}[found[0]], key)
