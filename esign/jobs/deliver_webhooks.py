@@ -1,9 +1,9 @@
 """Delivers events to webhooks, many at once, so that no webhook delays another.
 
-One transaction records the finished attempts and claims as many new ones. For a webhook that answers
-successfully it claims a few deliveries ahead, so that the next attempt need not wait for a commit. Measured:
-with one transaction for each step, a delivery costs three commits and all webhooks together get 150 deliveries
-a second. Without claims ahead the rate is two thirds of the present one.
+One transaction records the finished attempts and claims as many new ones. For a webhook that is not
+failing it claims a few deliveries ahead, so that the next attempt need not wait for a commit. Measured: with
+one transaction for each step, a delivery costs three commits and all webhooks together get 150 deliveries a
+second. Without claims ahead the rate is two thirds of the present one.
 """
 
 import asyncio
@@ -56,9 +56,8 @@ async def run(runtime: Runtime) -> None:
                 await asyncio.sleep(PAUSE_SECONDS)
             else:
                 await desk.something_happens(seconds, rung)
-                await asyncio.sleep(
-                    GATHER_SECONDS
-                )  # let more attempts end, to record them in one transaction
+                # Let more attempts end meanwhile, so that one transaction records all of them.
+                await asyncio.sleep(GATHER_SECONDS)
     finally:
         await desk.close()
 
@@ -249,9 +248,8 @@ async def choose(runtime: Runtime, reader: Reader, held: Held) -> list[int]:
     )
     room = CLAIMED - held.by_webhook.total()
     mine = [number for place, number in turns if place < CLAIMED_SHARE]
-    first = [
-        number for place, number in turns if place == 0
-    ]  # an organisation without claims always gets one
+    # An organisation that has no claims always gets one.
+    first = [number for place, number in turns if place == 0]
     return mine[: max(room, min(len(first), room + SPARE), 0)]
 
 
