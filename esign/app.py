@@ -83,9 +83,8 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         safe = vault.load_or_make(data / "app.key", data / FILE)
         await asyncio.to_thread(inspection.check_at_start, data / FILE)
         room = Room(data, spare := config.storage.spare_mib * 2**20, min(RESERVE, spare // 4))
-        await asyncio.to_thread(
-            room.look
-        )  # before the database opens: a full disk may need the reserve to start
+        # Before the database opens: on a full disk the start may need the reserve.
+        await asyncio.to_thread(room.look)
         db = await stack.enter_async_context(opened(data / FILE))
         await installation.confirm_key(db, safe)
         db.on_full = room.release

@@ -292,9 +292,8 @@ async def finish(
         if delivery is Delivery.ACCEPTED:
             await mail_breaker.note_success(tx, job, now)
         else:
-            await hasten_probe(
-                tx, now, job.organisation_id
-            )  # this mail has told nothing about the mail server
+            # This attempt said nothing about the mail server, so the next probe is due at once.
+            await hasten_probe(tx, now, job.organisation_id)
 
     await runtime.db.write(write)
     runtime.bell.ring()
