@@ -1,4 +1,7 @@
-"""The only place that wires: opens every tool of a running program and puts the doors in front of them."""
+"""Assemble the program: open every tool of the runtime, and build the HTTP application in front of them.
+
+This is the only module that wires the floors together.
+"""
 
 import asyncio
 import logging
@@ -67,7 +70,9 @@ log = logging.getLogger("esign")
 
 @asynccontextmanager
 async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncIterator[Runtime]:
-    """Every tool, opened in order and closed in reverse; the organisation of the configuration exists.
+    """Open every tool of the program in order, yield the runtime, and close the tools in reverse order.
+
+    The organisation of the configuration exists when the runtime is yielded.
 
     Raises folder.UnusableFolder, locks.AlreadyServed, vault.UnusableKey, migrate.UnfitSchema, ConfigError,
     inspection.DamagedDatabase, authority.AuthorityError.
@@ -78,7 +83,8 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
         safe = vault.load_or_make(data / "app.key", data / FILE)
         await asyncio.to_thread(inspection.check_at_start, data / FILE)
         room = Room(data, spare := config.storage.spare_mib * 2**20, min(RESERVE, spare // 4))
-        await asyncio.to_thread(room.look)  # the reserve serves a start on a full disk as well
+        # Before the database opens: on a full disk the start may need the reserve.
+        await asyncio.to_thread(room.look)
         db = await stack.enter_async_context(opened(data / FILE))
         await installation.confirm_key(db, safe)
         db.on_full = room.release
@@ -86,7 +92,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
             log.info("%s audit trails of an older version have ends that are vouched for now", completed)
         guarded = await clock_watch.open_clock(db, clock or SystemClock())
         now = guarded.now()
-        await accounts.check_name(db, config)  # before there are certificates in this name
+        await accounts.check_name(db, config)  # before any certificate is issued in this name
         keyring = authority.Keyring(
             data, config.organisation.name, guarded.settled(), authority.given(config.seal)
         )
@@ -124,7 +130,7 @@ async def open_runtime(config: Config, clock: Clock | None = None) -> AsyncItera
 
 
 def rules(config: Config) -> Rules:
-    """Where webhooks of this installation may go."""
+    """Return the rules for the addresses to which this installation may deliver webhooks."""
     return Rules(
         allow_hosts=config.webhooks.allow_hosts,
         allow_private=config.webhooks.allow_private,
@@ -133,7 +139,10 @@ def rules(config: Config) -> Rules:
 
 
 def mailer(config: Config, db: Database, safe: Vault, clock: Clock) -> Smtp | EmbeddedOutbox:
-    """The configured server, or the embedded outbox that keeps every mail."""
+    """Return a client of the configured mail server.
+
+    Without one, return the embedded outbox, which keeps every e-mail.
+    """
     mail = config.mail
     if mail.host is None:
         return EmbeddedOutbox(db, safe, clock)
@@ -152,7 +161,7 @@ def mailer(config: Config, db: Database, safe: Vault, clock: Clock) -> Smtp | Em
 
 
 def is_literal(host: str) -> bool:
-    """Whether a host is an address; SMTP greets with it in brackets (RFC 5321 4.1.3)."""
+    """Return whether a host is an IP address. SMTP greets with an address in brackets (RFC 5321 4.1.3)."""
     try:
         ip_address(host)
     except ValueError:
@@ -161,7 +170,7 @@ def is_literal(host: str) -> bool:
 
 
 class App:
-    """The HTTP door of a running program: the guard, then the API for programs and the pages for people."""
+    """The HTTP application: a guard in front of the API for programs and the pages for people."""
 
     def __init__(self, runtime: Runtime) -> None:
         proxies = Proxies(runtime.config.server.trusted_proxies)
@@ -204,18 +213,19 @@ class App:
         await self._door(scope, receive, send)
 
     async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request below `/v1` to the API, and any other to the pages."""
         programs = scope["path"].startswith(f"{V1}/") or scope["path"] == V1
         await (self._api if programs else self._for_people)(scope, receive, send)
 
     async def settle(self) -> None:
-        """Wait for every effect that has begun, and count the last requests."""
+        """Wait for every API effect that has begun, then write the request counts that are still in memory."""
         await self._api.settle()
         await usage.flush(self._runtime)
 
 
 @asynccontextmanager
 async def serving(config: Config, clock: Clock | None = None) -> AsyncIterator[tuple[Runtime, Running]]:
-    """The whole program at work: it answers and works off its jobs until the block ends."""
+    """Run the whole program, HTTP server and jobs, until the block ends."""
     async with open_runtime(config, clock) as runtime:
         app = App(runtime)
         try:
@@ -229,7 +239,7 @@ async def serving(config: Config, clock: Clock | None = None) -> AsyncIterator[t
 
 
 async def serve(config: Config) -> None:
-    """Serve until a signal asks to stop; raises StorageFailed when the disk does."""
+    """Serve until a signal asks to stop. Raises StorageFailed when the database can no longer write."""
     with until_signal() as asked:
         async with serving(config) as (runtime, http):
             announce(runtime)
@@ -244,9 +254,10 @@ async def serve(config: Config) -> None:
 
 
 async def invite_owner(runtime: Runtime) -> None:
-    """Let whoever sits at the terminal, or may read the data folder, become the owner while there is none.
+    """Give out the link that sets up the first owner, unless an owner exists.
 
-    The link makes an owner, so it is never part of a log, which is collected and read by others.
+    The link goes to the terminal if there is one, otherwise to a file in the data folder. It grants ownership,
+    so it never goes to the log, which other people collect and read.
     """
     data = runtime.config.storage.data_dir
     try:
@@ -271,7 +282,7 @@ async def invite_owner(runtime: Runtime) -> None:
 
 
 def announce(runtime: Runtime) -> None:
-    """What the person at the console wants to know first."""
+    """Log the address, the data folder and the settings that the person at the console needs first."""
     config = runtime.config
     server = config.server
     log.info("esign %s serves %s, data in %s", __version__, server.base_url, config.storage.data_dir)

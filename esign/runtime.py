@@ -1,4 +1,4 @@
-"""The open tools of a running program, handed to whoever needs them; never imported as a value."""
+"""The open tools of a running program. The runtime is passed as an argument and never imported as a value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,10 +22,11 @@ from esign.tsa import TimeStamps
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """`boot` names this run: leases of another one end at the start; `bell` wakes the workers after a commit.
+    """The tools of one run of the program.
 
-    `credentials` are those of the keyring, which changes them in place; `roots` are the authorities behind its
-    seals, `own` what these alone are known by, `trusted` the authorities of others that the configuration names (DER).
+    `boot` identifies this run: leases that another run left are released at the start. `bell` wakes the workers
+    after a commit. `credentials` belong to the keyring, which replaces them in place. `trusted` holds the roots
+    of other authorities that the configuration names (DER).
     """
 
     config: Config
@@ -47,9 +48,13 @@ class Runtime:
 
     @property
     def roots(self) -> tuple[bytes, ...]:
-        """The certificates that vouch for what is sealed here; they grow when a seal is replaced."""
+        """Return the certificates that vouch for this installation's seals (DER).
+
+        The tuple grows when a seal is replaced.
+        """
         return self.keyring.authority.roots
 
     @property
     def own(self) -> tuple[bytes, ...]:
+        """Return the certificates that identify only this installation's seals (DER)."""
         return self.keyring.authority.own

@@ -1,4 +1,4 @@
-"""The pages of the database are checked after the start and once a day: large ones are not checked before it."""
+"""Checks the pages of the database after the start and once a day. A large database is not checked before the start."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ TABLE, KEY = "database", "pages"
 
 
 async def tick(runtime: Runtime) -> int:
-    """Return how many findings there are."""
+    """Check the pages of the database, note any damage, and return the number of findings."""
     found = await asyncio.to_thread(find_damage, runtime.config.storage.data_dir / FILE)
     if found:
         runtime.db.damage.note(TABLE, KEY, "; ".join(found))

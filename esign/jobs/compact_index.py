@@ -1,14 +1,17 @@
-"""The index of words is written anew without what was erased, where this SQLite cannot erase at once."""
+"""Rewrites the full-text index without erased words, for versions of SQLite that cannot erase them at once."""
 
 from esign.runtime import Runtime
 from esign.store.document import search
 from esign.store.engine.database import Transaction
 
-PAGES = 32  # in a transaction, of some ten milliseconds
+PAGES = 32  # rewritten in one transaction, which takes some ten milliseconds
 
 
 async def tick(runtime: Runtime) -> int:
-    """The number of steps; nobody waits longer than one."""
+    """Rewrite the index in short transactions, so that other writers wait for one step at most.
+
+    Return the number of steps.
+    """
 
     async def write(tx: Transaction) -> bool:
         return await search.shed(tx, PAGES)

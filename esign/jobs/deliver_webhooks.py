@@ -1,8 +1,9 @@
-"""Brings events to webhooks, many at once, and never lets one of them delay the others.
+"""Delivers events to webhooks, many at once, so that no webhook delays another.
 
-One transaction notes what came of the attempts that have ended and claims as many more; for a webhook that takes
-what it gets it claims a few ahead, so that nobody waits for the commit. Measured: written one by one, a delivery
-costs three commits and all webhooks together get 150 a second; without claims ahead two thirds of what it is with.
+One transaction records the finished attempts and claims as many new ones. For a webhook that is not
+failing it claims a few deliveries ahead, so that the next attempt need not wait for a commit. Measured: with
+one transaction for each step, a delivery costs three commits and all webhooks together get 150 deliveries a
+second. Without claims ahead the rate is two thirds of the present one.
 """
 
 import asyncio
@@ -27,11 +28,11 @@ from esign.store.queue.deliveries import Due
 
 AT_ONCE = 64
 CLAIMED = 256
-CLAIMED_SHARE = 192  # claims of one organisation
-SHARE = 48  # attempts at once to the webhooks of one organisation
-SPARE = 16  # more attempts at once, and claims, for organisations that have none
+CLAIMED_SHARE = 192  # most claims of one organisation
+SHARE = 48  # most attempts at once to the webhooks of one organisation
+SPARE = 16  # additional attempts at once, and claims, for organisations that have none
 AHEAD = 16
-LEASE = 2 * MINUTE  # outlives what is claimed ahead, all of it answered at the last moment
+LEASE = 2 * MINUTE  # longer than all claims ahead take if each is answered just before its timeout
 SWEEP_SECONDS = 5.0
 BURST = 8
 GATHER_SECONDS = 0.005
@@ -42,7 +43,7 @@ Ended = Sequence[tuple[int, Attempt]]
 
 
 async def run(runtime: Runtime) -> None:
-    """Work until cancelled; a failure of the loop itself is logged and the loop goes on."""
+    """Deliver until cancelled. A failure of the loop itself is logged, and the loop goes on."""
     desk = Desk(runtime)
     try:
         while True:
@@ -55,20 +56,21 @@ async def run(runtime: Runtime) -> None:
                 await asyncio.sleep(PAUSE_SECONDS)
             else:
                 await desk.something_happens(seconds, rung)
-                await asyncio.sleep(GATHER_SECONDS)  # others end meanwhile: one transaction for all of them
+                # Let more attempts end meanwhile, so that one transaction records all of them.
+                await asyncio.sleep(GATHER_SECONDS)
     finally:
         await desk.close()
 
 
 async def pause(runtime: Runtime) -> float:
-    """Seconds until the next retry is due, or the sweep."""
+    """Return the seconds until the next delivery is due, at most the interval of the sweep."""
     now = runtime.clock.now()
     due_at = await deliveries.next_due(runtime.db, now)
     return SWEEP_SECONDS if due_at is None else min(SWEEP_SECONDS, (due_at - now) / 1_000)
 
 
 class Desk:
-    """What is claimed: under way, waiting for its turn in the order of the claims, and ended but not noted."""
+    """The claimed deliveries: running, waiting in the order of their claims, and ended but not yet recorded."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -82,20 +84,21 @@ class Desk:
         self._filling: asyncio.Handle | None = None
 
     async def turn(self) -> None:
-        """Note what has ended, forget what was taken back, and start what is due and fits beside what runs."""
+        """Record the ended attempts, claim due deliveries, and start those for which there is room."""
         runtime, claimed = self._runtime, list[Due]()
         self._news.clear()
         if self._ended or await choose(runtime, runtime.db, self._held()):
             ended, self._ended = self._ended, []
             try:
                 claimed = await exchange(runtime, ended, self._held())
-            except Exception:  # not a cancellation: the transaction goes on without us
+            except Exception:  # not a cancellation: then the transaction still commits
                 self._ended = ended + self._ended
                 raise
         await self._look_again(claimed)
         self._fill()
 
     def _held(self) -> "Held":
+        """Return the number of claims and running attempts by webhook and by organisation."""
         waiting = Counter({webhook_id: len(lane) for webhook_id, lane in self._waiting.items()})
         owners = Counter(self._owners)
         for webhook_id, number in waiting.items():
@@ -104,7 +107,7 @@ class Desk:
         return Held(self._busy + waiting, owners, takes)
 
     async def _look_again(self, claimed: Sequence[Due]) -> None:
-        """Nothing leaves that was dropped meanwhile, or for a webhook as it was before a change."""
+        """Keep only the waiting deliveries that are still pending, and read their webhooks as they are now."""
         waiting = [*(due for lane in self._waiting.values() for due in lane), *claimed]
         if not waiting:
             return
@@ -121,8 +124,10 @@ class Desk:
         self._waiting, self._hooks = lanes, hooks
 
     def _fill(self) -> None:
-        """Start what waits, no webhook above its share, those with least under way first; a few in each step of
-        the loop, so that whoever asks the server is answered between them."""
+        """Start waiting deliveries within the share of each webhook, those of the least busy organisation first.
+
+        At most `BURST` start in one step of the event loop, so that the server answers requests between steps.
+        """
         self._filling = None
         for _ in range(BURST):
             able = [each for each, lane in self._waiting.items() if lane and self._may_start(each)]
@@ -132,7 +137,7 @@ class Desk:
         self._fill_soon()
 
     def _may_start(self, webhook_id: str) -> bool:
-        """Whether there is room for one more attempt, which none of another organisation may use up."""
+        """Return whether there is room for one more attempt. No organisation can use up the room of the others."""
         under_way = self._owners[self._hooks[webhook_id].organisation_id]
         return (
             self._busy[webhook_id] < self._runtime.config.webhooks.attempts_at_once
@@ -166,7 +171,7 @@ class Desk:
             self._fill_soon()
 
     async def something_happens(self, seconds: float, rung: int) -> None:
-        """A commit rings, an attempt ends, or so much time is over."""
+        """Wait until a commit rings the bell, an attempt ends, or `seconds` have passed."""
         bell = asyncio.create_task(self._runtime.bell.wait(seconds, rung))
         news = asyncio.create_task(self._news.wait())
         try:
@@ -176,7 +181,9 @@ class Desk:
             news.cancel()
 
     async def close(self) -> None:
-        """Let what is under way come to its end and note it, so that it need not be sent twice; cut off the rest."""
+        """Wait a few seconds for running attempts, cancel the rest, and record the ended ones so that they are
+        not sent twice.
+        """
         self._waiting = {}
         running = list(self._running)
         if running:
@@ -184,15 +191,18 @@ class Desk:
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-        await asyncio.sleep(0)  # the last of them are put down as ended
+        await asyncio.sleep(0)  # let the callbacks of the last attempts run
         if self._ended:
-            with suppress(Problem):  # then the next start sends them again
+            with suppress(Problem):  # if this fails, the next start sends them again
                 await self._runtime.db.write(lambda tx: deliver_events.note(self._runtime, tx, self._ended))
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """How many are claimed already, by webhook and by organisation; `takes` are webhooks that take what they get."""
+    """The numbers of deliveries already claimed, by webhook and by organisation.
+
+    `takes` are the webhooks that are not failing. Only for them are deliveries claimed ahead.
+    """
 
     by_webhook: Counter[str] = field(default_factory=Counter)
     by_owner: Counter[str] = field(default_factory=Counter)
@@ -200,7 +210,7 @@ class Held:
 
 
 async def exchange(runtime: Runtime, ended: Ended, held: Held) -> list[Due]:
-    """The outcomes for new work, in one transaction."""
+    """Record the ended attempts and return newly claimed deliveries, in one transaction."""
 
     async def write(tx: Transaction) -> list[Due]:
         if ended:
@@ -213,7 +223,10 @@ async def exchange(runtime: Runtime, ended: Ended, held: Held) -> list[Due]:
 
 
 async def choose(runtime: Runtime, reader: Reader, held: Held) -> list[int]:
-    """What is due, no webhook and no organisation above its share, those with least in hand first."""
+    """Return the numbers of due deliveries to claim, those of the organisations with the fewest claims first.
+
+    No webhook and no organisation gets more than its share.
+    """
     most = runtime.config.webhooks.attempts_at_once
     due = await deliveries.find_due(reader, runtime.clock.now(), most + AHEAD)
     places = {webhook_id: count(held.by_webhook[webhook_id]) for _, webhook_id in due}
@@ -233,12 +246,13 @@ async def choose(runtime: Runtime, reader: Reader, held: Held) -> list[int]:
     )
     room = CLAIMED - held.by_webhook.total()
     mine = [number for place, number in turns if place < CLAIMED_SHARE]
-    first = [number for place, number in turns if place == 0]  # of those who have none there is always one
+    # An organisation that has no claims always gets one.
+    first = [number for place, number in turns if place == 0]
     return mine[: max(room, min(len(first), room + SPARE), 0)]
 
 
 async def drain(runtime: Runtime) -> int:
-    """Deliver what is due now, one after the other, until nothing is; the number of attempts made."""
+    """Deliver what is due now, one delivery after the other, until nothing is due. Return the number of attempts."""
     attempts, ended = 0, list[tuple[int, Attempt]]()
     while claimed := await exchange(runtime, ended, Held()):
         hooks = await webhooks.get_many(runtime.db, list({due.webhook_id for due in claimed}))

@@ -1,4 +1,4 @@
-"""Webhooks that have taken nothing for days are announced to be switched off, and then are."""
+"""Switches off webhooks that have refused every delivery for days, after a warning to the administrators."""
 
 from functools import partial
 
@@ -10,7 +10,10 @@ from esign.store.queue import webhooks
 
 
 async def tick(runtime: Runtime) -> int:
-    """The number of webhooks for which something is due; those with few failures stay as they are, at no cost."""
+    """Warn about or switch off failing webhooks, and return their number.
+
+    A webhook that has failed only for a short time causes no write.
+    """
     if runtime.clock.doubt:
         return 0
     now = runtime.clock.settled()

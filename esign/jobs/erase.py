@@ -1,4 +1,4 @@
-"""Erases what is kept of a person, once somebody has asked for it."""
+"""Carries out the requested erasures of personal data."""
 
 from esign.actions.people import erase_person
 from esign.runtime import Runtime
@@ -6,7 +6,11 @@ from esign.store.people import erasings
 
 
 async def tick(runtime: Runtime) -> int:
-    """The number of documents that went; a request that fails is tried again, and holds up no other."""
+    """Work off the open erasure requests and return the number of deleted documents.
+
+    A request that fails is tried again with the next tick and does not hold up the others. Raises
+    ExceptionGroup of the failures after all requests were tried.
+    """
     count, failures = 0, list[Exception]()
     for asked in await erasings.unfinished(runtime.db, runtime.vault):
         try:

@@ -1,4 +1,4 @@
-"""Documents whose time is over expire, each in a transaction of its own."""
+"""Lets documents expire whose time is over, each in a transaction of its own."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ BATCH = 500
 
 
 async def tick(runtime: Runtime) -> int:
-    """The number of documents that expired."""
+    """Let the due documents expire, and return how many were tried."""
 
     async def find(limit: int) -> list[str]:
         if runtime.clock.doubt:

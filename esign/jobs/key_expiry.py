@@ -1,11 +1,11 @@
-"""API keys near their end: administrators are told, and unused keys are revoked where that is switched on."""
+"""Warns administrators of API keys that end soon, and revokes unused keys where the configuration says so."""
 
 from esign.actions.people import key_expiry
 from esign.runtime import Runtime
 
 
 async def tick(runtime: Runtime) -> int:
-    """The number of keys that something was said or done about."""
+    """Warn about and revoke API keys that are due, and return their number."""
     if runtime.clock.doubt:
         return 0
     count = await key_expiry.tell_expiring(runtime)

@@ -1,4 +1,4 @@
-"""Logs why work that runs by itself did not get done this time."""
+"""Logs why a background task failed this time."""
 
 import logging
 
@@ -9,7 +9,7 @@ log = logging.getLogger("esign.jobs")
 
 
 def log_trouble(what: str, error: Exception) -> None:
-    """Log what the disk or the database refused in a sentence, and what nobody foresaw with its traceback."""
+    """Log a refusal of the disk or the database in one sentence, and an unforeseen error with its traceback."""
     if isinstance(error, Problem):
         log.warning("%s had to wait: %s", what, error.message)
     elif is_storage(error):

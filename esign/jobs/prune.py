@@ -1,4 +1,4 @@
-"""What is kept for a while goes when its time is over, a little at a time so that nobody waits."""
+"""Deletes rows that are kept only for a limited time, in small batches so that other writers wait only briefly."""
 
 from collections.abc import Awaitable, Callable
 
@@ -17,7 +17,7 @@ Prune = Callable[[Transaction, Instant, int], Awaitable[int]]
 
 
 async def tick(runtime: Runtime) -> int:
-    """The number of rows that went."""
+    """Delete the rows whose time is over, and return their number."""
     if runtime.clock.doubt:
         return 0
     now = runtime.clock.settled()
@@ -40,6 +40,8 @@ async def tick(runtime: Runtime) -> int:
 
 
 async def until_done(runtime: Runtime, prune: Prune, before: Instant, batch: int) -> int:
+    """Delete rows in batches until none are left, and return their number."""
+
     async def write(tx: Transaction) -> int:
         return await prune(tx, before, batch)
 

@@ -1,4 +1,4 @@
-"""Documents that ended long ago go by themselves, each in a transaction of its own (contract 3.5, 8)."""
+"""Deletes documents that ended long ago, each in a transaction of its own (contract 3.5, 8)."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -17,7 +17,7 @@ Find = Callable[[int], Awaitable[list[str]]]
 
 
 async def tick(runtime: Runtime) -> int:
-    """The number of documents that went."""
+    """Delete the documents whose retention is over, and return their number."""
     if runtime.clock.doubt:
         return 0
     db, now, test_days = runtime.db, runtime.clock.settled(), runtime.config.test.purge_after_days
@@ -34,7 +34,10 @@ async def tick(runtime: Runtime) -> int:
 
 
 async def purge(runtime: Runtime, find: Find) -> int:
-    """Delete what is found until nothing is, or what is found may stay."""
+    """Delete what `find` returns until it returns nothing, or only documents that may stay.
+
+    Return the number deleted.
+    """
     aside, count = set[str](), 0
     while found := [each for each in await find(BATCH + len(aside)) if each not in aside]:
         gone = list[str]()

@@ -1,4 +1,4 @@
-"""Recipients who have not finished are reminded; missed reminders are skipped, not made up for."""
+"""Reminds recipients who have not finished. A reminder that was missed is skipped and not sent later."""
 
 from esign.actions.document import reminders
 from esign.jobs.set_aside import work_off
@@ -9,7 +9,7 @@ BATCH = 500
 
 
 async def tick(runtime: Runtime) -> int:
-    """The number of reminders looked at."""
+    """Send the reminders that are due, and return how many were tried."""
 
     async def find(limit: int) -> list[tuple[str, str]]:
         if runtime.clock.doubt:

@@ -1,4 +1,4 @@
-"""Where several seals wait for the same cause, one of them is tried each minute; the first that succeeds frees all."""
+"""Tries one seal each minute where several wait for the same cause. The first that succeeds makes the others due."""
 
 from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
@@ -6,7 +6,7 @@ from esign.store.queue import outbox
 
 
 async def tick(runtime: Runtime) -> int:
-    """The number of seals that are tried now."""
+    """Make one of the waiting seals of each cause due, and return how many were."""
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> int:

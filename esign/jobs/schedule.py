@@ -1,4 +1,4 @@
-"""The schedule: which tick runs how often, and the workers that run all the time."""
+"""The schedule: how often each tick runs, and which workers run all the time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -47,7 +47,7 @@ TICKS: tuple[tuple[Tick, int], ...] = (  # seconds between two runs
 
 @asynccontextmanager
 async def running(runtime: Runtime) -> AsyncIterator[None]:
-    """Recover what a crash left, then work and tick until the block ends."""
+    """Make the jobs of a crashed run due again, then run the workers and ticks until the block ends."""
     await worker.recover(runtime)
     tasks = [
         asyncio.create_task(repeat(runtime, tick, seconds), name=tick.__module__) for tick, seconds in TICKS
@@ -63,10 +63,10 @@ async def running(runtime: Runtime) -> AsyncIterator[None]:
 
 
 async def repeat(runtime: Runtime, tick: Tick, seconds: float) -> None:
-    """Run a tick at once, for what became due while the program was stopped, and then in its rhythm until cancelled.
+    """Run a tick at once, for what became due while the program was stopped, then every `seconds` until cancelled.
 
-    The rhythm is that of the loop's monotonic clock, so that setting the wall clock neither stops nor hurries it. One
-    run of a tick ends before the next begins; runs that were missed are not made up for.
+    The interval is measured on the loop's monotonic clock, so that setting the wall clock neither stops nor
+    hurries it. Runs of one tick do not overlap, and missed runs are skipped.
     """
     loop = asyncio.get_running_loop()
     due = loop.time()

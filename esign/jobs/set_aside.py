@@ -1,4 +1,4 @@
-"""Works off what is due one by one; what cannot be worked with is set aside and holds up nothing behind it."""
+"""Works off due rows one by one. A row that fails is set aside, so that it does not hold up the rows behind it."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
@@ -15,9 +15,9 @@ Act = Callable[[T], Awaitable[object]]
 async def work_off(
     runtime: Runtime, table: str, find: Callable[[int], Awaitable[Sequence[T]]], act: Act[T], batch: int
 ) -> int:
-    """Act on what `find` gives, up to `batch` at a time, until it gives nothing new; return how many were tried.
+    """Act on what `find` returns, up to `batch` at a time, until it returns nothing new. Return how many were tried.
 
-    Raises what says that nothing can be done now, whatever is due: a full disk, a lock, the end of the program.
+    Raises the errors that concern all rows: a full disk, a lock, the end of the program.
     """
     aside, count = set[T](), 0
     while found := [each for each in await find(batch + len(aside)) if each not in aside]:
@@ -27,7 +27,10 @@ async def work_off(
 
 
 async def act_on(runtime: Runtime, table: str, found: Iterable[T], act: Act[T]) -> set[T]:
-    """Act on each; return those on which that failed, which are noted as damaged until it works."""
+    """Act on each row and return those that failed. They are noted as damaged until the act succeeds.
+
+    Raises the errors that concern all rows, as `work_off` does.
+    """
     failed = set[T]()
     for each in found:
         key = each if isinstance(each, str) else each[0]

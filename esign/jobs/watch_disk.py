@@ -1,4 +1,7 @@
-"""The room on the disk is looked at: the reserve is made where there is plenty, and released where there is none."""
+"""Watches the free space of the disk.
+
+It creates the reserve when there is plenty, and releases it when there is none.
+"""
 
 import asyncio
 
@@ -6,6 +9,6 @@ from esign.runtime import Runtime
 
 
 async def tick(runtime: Runtime) -> int:
-    """Return 1 while new files have to wait, else 0."""
+    """Measure the free space. Return 1 while new files are refused, else 0."""
     await asyncio.to_thread(runtime.room.look)
     return int(runtime.room.is_short())

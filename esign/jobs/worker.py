@@ -1,4 +1,4 @@
-"""Takes due jobs from the outbox, several at once."""
+"""Takes due jobs from the outbox and works several of them at once."""
 
 import asyncio
 import logging
@@ -22,15 +22,16 @@ log = logging.getLogger("esign.jobs")
 
 SWEEP_SECONDS = 5.0
 LAST_SECONDS = 3.0
-SEALS_OF_ONE = 2  # seals of one organisation at once; one more may be of another
+SEALS_OF_ONE = 2  # most seals of one organisation at once; one more may run for another organisation
 UNEXPECTED: tuple[Millis, ...] = (MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR)
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How jobs of one kind are worked: how many at once; `lease` outlives any attempt.
+    """How jobs of one kind are worked. `lease` is longer than any attempt.
 
-    `choose` finds up to so many due jobs; `may` says in the transaction that claims them whether they may be tried.
+    `choose` finds up to the given number of due jobs. `may` says, in the transaction that claims them, whether
+    they may be tried now.
     """
 
     name: str
@@ -42,11 +43,12 @@ class Kind:
 
 
 async def choose_seals(runtime: Runtime, now: Instant, room: int) -> list[int]:
-    """Return the ids of due seals, in turns between organisations."""
+    """Return the ids of due seals, taking turns between organisations."""
     return await outbox.find_due_seals(runtime.db, now, room, SEALS_OF_ONE)
 
 
 async def always(runtime: Runtime, tx: Transaction, now: Instant) -> bool:
+    """Allow every attempt."""
     return True
 
 
@@ -71,7 +73,10 @@ KINDS = (
 
 
 async def recover(runtime: Runtime) -> None:
-    """At the start: what another run had claimed is due again, and so is the seal of every waiting document."""
+    """Make due again what another run had claimed, and the seal of every document that waits for one.
+
+    Called at the start.
+    """
     now = runtime.clock.now()
     waiting = await due_documents.find_sealing(runtime.db)
 
@@ -88,7 +93,7 @@ async def recover(runtime: Runtime) -> None:
 
 
 async def run(runtime: Runtime, kind: Kind) -> None:
-    """Work until cancelled; a failure of the loop itself is logged and the loop goes on."""
+    """Work until cancelled. A failure of the loop itself is logged, and the loop goes on."""
     running: set[asyncio.Task[None]] = set()
     try:
         while True:
@@ -105,7 +110,7 @@ async def run(runtime: Runtime, kind: Kind) -> None:
 
 
 async def end(running: Set[asyncio.Task[None]]) -> None:
-    """Let what runs come to its end, so that it need not be done twice; what takes longer is cut off."""
+    """Wait a few seconds for the running jobs, so that they need not run twice. Cancel those that take longer."""
     if running:
         _, late = await asyncio.wait(running, timeout=LAST_SECONDS)
         for task in late:
@@ -114,7 +119,7 @@ async def end(running: Set[asyncio.Task[None]]) -> None:
 
 
 async def something_happens(runtime: Runtime, running: Set[asyncio.Task[None]], rung: int) -> None:
-    """A commit rings, a running job ends, or it is time for the sweep."""
+    """Wait until a commit rings the bell, a running job ends, or the sweep is due."""
     bell = asyncio.create_task(runtime.bell.wait(SWEEP_SECONDS, rung))
     try:
         await asyncio.wait({bell, *running}, return_when=asyncio.FIRST_COMPLETED)
@@ -123,7 +128,7 @@ async def something_happens(runtime: Runtime, running: Set[asyncio.Task[None]], 
 
 
 async def start_due(runtime: Runtime, kind: Kind, running: set[asyncio.Task[None]]) -> int:
-    """Claim what is due and fits beside what runs; the number of jobs started."""
+    """Claim and start due jobs while there is room beside the running ones. Return the number of jobs started."""
     running -= {task for task in running if task.done()}
     room = kind.at_once - len(running)
     if room <= 0:
@@ -135,7 +140,7 @@ async def start_due(runtime: Runtime, kind: Kind, running: set[asyncio.Task[None
 
 
 async def claim_due(runtime: Runtime, kind: Kind, room: int) -> list[Job]:
-    """Return up to `room` due jobs under a lease; rows that cannot be read are set aside on the way."""
+    """Return up to `room` due jobs, claimed under a lease. Rows that cannot be read are set aside on the way."""
     now = runtime.clock.now()
     while chosen := await kind.choose(runtime, now, room):
         jobs = await _claim(runtime, kind, chosen, now)
@@ -143,12 +148,12 @@ async def claim_due(runtime: Runtime, kind: Kind, room: int) -> list[Job]:
             return []
         if jobs:
             return jobs
-        # Each that was chosen is set aside now, or somebody else has it: none of them is chosen again.
+        # Each chosen job was set aside or claimed by another worker meanwhile, so none of them is chosen again.
     return []
 
 
 async def _claim(runtime: Runtime, kind: Kind, chosen: list[int], now: Instant) -> list[Job] | None:
-    """Return those that could be claimed; None where none of this kind may be tried now."""
+    """Return the jobs that could be claimed, or None if no job of this kind may be tried now."""
 
     async def write(tx: Transaction) -> list[Job] | None:
         if not await kind.may(runtime, tx, now):
@@ -160,7 +165,7 @@ async def _claim(runtime: Runtime, kind: Kind, chosen: list[int], now: Instant) 
 
 
 async def attempt(runtime: Runtime, kind: Kind, job: Job) -> None:
-    """One attempt; what the work did not foresee is logged and tried again later."""
+    """Work one job. An unforeseen failure is logged, and the job is postponed."""
     try:
         await kind.work(runtime, job)
     except Exception as error:
@@ -171,7 +176,7 @@ async def attempt(runtime: Runtime, kind: Kind, job: Job) -> None:
 
 
 async def put_off(runtime: Runtime, job: Job, reason: str) -> None:
-    """Try again later; where not even that can be written, the end of the lease does it."""
+    """Postpone the job after a failure. If that cannot be written either, the end of its lease makes it due again."""
     due_at = runtime.clock.now() + UNEXPECTED[min(job.attempts, len(UNEXPECTED)) - 1]
 
     async def write(tx: Transaction) -> None:
@@ -184,7 +189,10 @@ async def put_off(runtime: Runtime, job: Job, reason: str) -> None:
 
 
 async def drain(runtime: Runtime, *names: str) -> int:
-    """Work off what is due now, kind by kind (`seal`, `mail`, `webhook`), until nothing is; how much that was."""
+    """Work off what is due now until nothing is. Return the number of attempts.
+
+    `names` limits the work to some kinds: `seal`, `mail`, `webhook`.
+    """
     attempts, idle = 0, False
     while not idle:
         idle = True

@@ -1,1 +1,1 @@
-"""What other actions share: transitions, quotas, work of the PDF workers, the administrative audit log."""
+"""What several actions share: transitions, quotas, requests to the PDF workers, the administrative audit log."""

@@ -1,7 +1,8 @@
-"""The administrative audit log: every act is entered in the transaction of its effect.
+"""The administrative audit log. Every act is entered in the transaction of its effect.
 
-An act of a person that is about no organisation, such as a new password, is entered in the log of each of theirs; an
-act about the whole installation, in that of the organisation that was set up first.
+An act that concerns a person and no organisation, such as a new password, is entered in the log of each of
+their organisations. An act that concerns the whole installation is entered in the log of the organisation that
+was set up first.
 """
 
 from collections.abc import Mapping
@@ -24,12 +25,12 @@ from esign.store.people import accounts, audit_log, members
 from esign.store.people.audit_log import Wanted
 from esign.system.vault import Vault
 
-ANONYMOUS = "anonymous"  # somebody who did not show who they are
+ANONYMOUS = "anonymous"  # the kind of an actor who has not signed in
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What happened; `data` stays for ever, `detail` is personal and can be erased."""
+    """What happened. `data` stays for ever; `detail` is personal data and can be erased."""
 
     type: str
     data: Mapping[str, Any]
@@ -39,13 +40,13 @@ class Act:
 async def log(
     tx: Transaction, vault: Vault, organisation_id: str, caller: Caller, now: Instant, act: Act
 ) -> None:
-    """Enter an act in the log of an organisation, and tell its webhooks."""
+    """Enter an act in the log of an organisation, and queue it for the organisation's webhooks."""
     fact = Event(act.type, now, caller.actor, None, caller.origin, act.data, act.detail)
     await outcomes.log(tx, organisation_id, fact, vault)
 
 
 async def log_of_installation(tx: Transaction, vault: Vault, caller: Caller, now: Instant, act: Act) -> None:
-    """Enter an act about the whole installation; nothing where there is no organisation yet."""
+    """Enter an act that concerns the whole installation. Does nothing while there is no organisation."""
     first = await accounts.first_organisation(tx)
     if first is not None:
         await log(tx, vault, first.id, caller, now, act)
@@ -60,7 +61,10 @@ async def log_of_user(
     act: Act,
     by: Actor | None = None,
 ) -> None:
-    """Enter what a person did about their own account, or `by` did about it, in the log of each organisation."""
+    """Enter an act on an account in the log of each organisation of its user.
+
+    The user acted on their own account unless `by` names another actor.
+    """
     for member in await members.of_user(tx, user.id):
         actor = by or Actor("member", member.id, user.name, user.email)
         about = {"memberId": member.id, **act.data}
@@ -69,10 +73,10 @@ async def log_of_user(
 
 
 async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Origin) -> None:
-    """Count a failed sign-in, and enter the first of an hour and then fewer and fewer of them.
+    """Count a failed sign-in. Enter the first of an hour, and then fewer and fewer of them.
 
-    `step` is `password`, `code` or `confirmation`. Accounts that nobody has are counted together, and the address that
-    was typed is kept nowhere: it may be a password in the wrong field.
+    `step` is `password`, `code` or `confirmation`. Failures for unknown addresses are counted together, and the
+    address that was typed is not stored: it may be a password in the wrong field.
     """
     now, by = runtime.clock.now(), Caller(Actor(ANONYMOUS), origin)
 
@@ -93,7 +97,7 @@ async def log_failure(runtime: Runtime, user: User | None, step: str, origin: Or
 
 
 def about_key(key: ApiKey) -> dict[str, Any]:
-    """Return what entries about an API key say of it."""
+    """Return the data that describe an API key in log entries."""
     return {
         "keyId": key.id,
         "mode": key.mode.value,
@@ -105,7 +109,7 @@ def about_key(key: ApiKey) -> dict[str, Any]:
 async def find_page(
     runtime: Runtime, wanted: Wanted, limit: int, after: Place | None
 ) -> tuple[list[Entry], Place | None]:
-    """Return a page of entries, newest first, and where the next begins."""
+    """Return a page of entries, newest first, and the place where the next page begins, or None."""
     found = await audit_log.find_page(runtime.db, wanted, limit + 1, after)
     page = found[:limit]
     return page, audit_log.place_of(page[-1]) if len(found) > limit else None

@@ -1,8 +1,8 @@
-"""A browser's own description in words fit for a certificate page: `Firefox 132 on Windows`."""
+"""Describes a browser from its `User-Agent` header, in words fit for a certificate page: `Firefox 132 on Windows`."""
 
 import re
 
-# The first that matches counts: most browsers also claim to be their ancestors.
+# The first match counts: most browsers also name the browsers they descend from.
 BROWSERS = (
     ("Edge", re.compile(r"Edg(?:e|A|iOS)?/(\d+)")),
     ("Opera", re.compile(r"OPR/(\d+)")),
@@ -23,13 +23,13 @@ SYSTEMS = (
 
 
 def parts(user_agent: str) -> tuple[str | None, str | None]:
-    """The browser with its version, and the system, as far as they are known."""
+    """Return the browser with its version, and the operating system. Each is None where it is unknown."""
     browser = next((f"{name} {hit[1]}" for name, form in BROWSERS if (hit := form.search(user_agent))), None)
     return browser, next((name for name, form in SYSTEMS if form.search(user_agent)), None)
 
 
 def in_words(user_agent: str | None) -> str | None:
-    """None where nothing is known; never the raw text."""
+    """Return a description of the browser, or None without a `User-Agent`. The raw header is never returned."""
     if not user_agent:
         return None
     browser, system = parts(user_agent)

@@ -1,4 +1,4 @@
-"""Whether there is room for new files: where there is hardly any left, it is kept for those who sign."""
+"""Refuses new files when the disk is nearly full. The room that is left is reserved for signing."""
 
 from esign.core.errors import Problem
 from esign.runtime import Runtime
@@ -8,6 +8,6 @@ RETRY_SECONDS = 60
 
 
 def require_room(runtime: Runtime) -> None:
-    """Raise `unavailable` where the disk has less room than is kept for signing."""
+    """Raise `unavailable` if the disk has less room than is reserved for signing."""
     if runtime.room.is_short():
         raise Problem("unavailable", FULL, retry_after=RETRY_SECONDS)

@@ -1,4 +1,4 @@
-"""Field values on their way to the page, as the templates read them."""
+"""Converts field values to the form in which the page templates read them."""
 
 import base64
 from collections.abc import Mapping
@@ -9,11 +9,13 @@ from esign.pdf.seal_order import Drawn
 
 
 def inks_of(recipient: Recipient) -> list[Ink]:
+    """Return the signatures and initials of a recipient, those in fields first."""
     inks = [field.value for field in recipient.fields if isinstance(field.value, Ink)]
     return [*inks, recipient.ink] if recipient.ink else inks
 
 
 def drawn_fields(document: Document, pictures: Mapping[str, bytes]) -> list[Drawn]:
+    """Return all fields of a document for drawing. `pictures` maps SHA-256 hashes to PNG files."""
     return [
         drawn_field(field, recipient, pictures)
         for recipient in document.recipients
@@ -22,6 +24,7 @@ def drawn_fields(document: Document, pictures: Mapping[str, bytes]) -> list[Draw
 
 
 def drawn_field(field: Field, recipient: Recipient, pictures: Mapping[str, bytes]) -> Drawn:
+    """Return one field for drawing, in the language of its recipient."""
     value = field.value
     return Drawn(
         id=field.id,
@@ -41,7 +44,7 @@ def drawn_field(field: Field, recipient: Recipient, pictures: Mapping[str, bytes
 
 
 def ink_of(ink: Ink, pictures: Mapping[str, bytes]) -> dict[str, Any]:
-    """How the templates write a signature."""
+    """Return a signature as the templates read it: a typed text, or a picture in base64."""
     if ink.kind == "typed":
         return {"kind": "typed", "text": ink.text, "hand": ink.hand}
     assert ink.picture is not None

@@ -1,4 +1,4 @@
-"""The logo of an organisation as pages, mails and certificate pages show it."""
+"""Provides the logo of an organisation in the forms that pages, e-mails and certificate pages need."""
 
 import base64
 from typing import Any
@@ -10,12 +10,12 @@ from esign.store.people import logos
 
 
 async def png(reader: Reader, organisation: Organisation) -> bytes | None:
-    """What it looks like; None where there is none, or another one by now."""
+    """Return the logo as PNG, or None if the organisation has none or has replaced it meanwhile."""
     return await logos.get(reader, organisation.logo.sha256) if organisation.logo else None
 
 
 async def mailed(reader: Reader, organisation: Organisation) -> Inline | None:
-    """As a letter brings it along."""
+    """Return the logo as an inline picture of an e-mail, or None."""
     content, logo = await png(reader, organisation), organisation.logo
     if logo is None or content is None:
         return None
@@ -23,7 +23,7 @@ async def mailed(reader: Reader, organisation: Organisation) -> Inline | None:
 
 
 async def printed(reader: Reader, organisation: Organisation) -> dict[str, Any] | None:
-    """As the certificate page takes it."""
+    """Return the logo as the template of the certificate page reads it, or None."""
     content, logo = await png(reader, organisation), organisation.logo
     if logo is None or content is None:
         return None

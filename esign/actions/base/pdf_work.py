@@ -1,4 +1,4 @@
-"""What the PDF workers are asked while somebody waits for it."""
+"""Waits for results of the PDF workers on behalf of a caller."""
 
 from collections.abc import Awaitable
 from typing import TypeVar
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def made(making: Awaitable[T]) -> T:
-    """What a worker makes; `unavailable` when it cannot."""
+    """Return the result of a worker. Raises `unavailable` if the worker fails."""
     try:
         return await making
     except WorkerFailed as failure:

@@ -1,4 +1,7 @@
-"""Whether what people wrote can be printed, asked while they can still change it: never a box, never a cut text."""
+"""Checks that texts can be printed while their authors can still change them.
+
+No file is sealed with a box in place of a character, or with a text that is cut off.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from unicodedata import normalize
@@ -17,7 +20,7 @@ WRITTEN = (FieldType.TEXT, FieldType.NUMBER)
 
 
 async def problems(runtime: Runtime, document: Document) -> list[Detail]:
-    """What of a draft cannot be printed: characters without a font, and texts too long for their boxes."""
+    """Return what in a draft cannot be printed: characters without a font, and texts too long for their fields."""
     organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
     found = [*printable.texts(document), ("", organisation.name)]
     missing = await unprintable(runtime, [text for _, text in found], document.organisation_id)
@@ -38,7 +41,10 @@ async def problems(runtime: Runtime, document: Document) -> list[Detail]:
 
 
 async def check(runtime: Runtime, texts: Mapping[str, str], organisation_id: str = "") -> None:
-    """Refuse, by its JSON Pointer, a text that the certificate page could not show."""
+    """Raise `invalid_request` for texts that the certificate page could not show.
+
+    `texts` maps JSON Pointers to texts.
+    """
     missing = await unprintable(runtime, list(texts.values()), organisation_id)
     if details := [
         Detail(path, f"No font at hand can print {shown} ({scripts(shown)}).", "format")
@@ -49,7 +55,7 @@ async def check(runtime: Runtime, texts: Mapping[str, str], organisation_id: str
 
 
 async def check_answers(runtime: Runtime, document: Document, recipient: Recipient) -> None:
-    """Refuse, at its field, what a signer wrote and no font can draw or its box cannot hold."""
+    """Raise `invalid_request` naming the fields whose text no font can draw, or does not fit."""
     texts = list(written_by(recipient))
     missing = await unprintable(runtime, [text for _, text in texts], document.organisation_id)
     details = [
@@ -67,7 +73,7 @@ async def check_answers(runtime: Runtime, document: Document, recipient: Recipie
 
 
 def written_by(recipient: Recipient) -> Iterator[tuple[str, str]]:
-    """(field id, text) of what the recipient wrote; `signature` for the one apart from any field."""
+    """Yield (field id, text) of what the recipient wrote. The id is `signature` for a signature outside the fields."""
     for field in recipient.fields:
         if not field.read_only:
             for text in printable.of_value(field):
@@ -77,17 +83,20 @@ def written_by(recipient: Recipient) -> Iterator[tuple[str, str]]:
 
 
 def undrawn(text: str, missing: set[str]) -> str:
-    """The characters of `text`, as they are set (NFC), that are among the missing ones."""
+    """Return the characters of `text` (in NFC) that are in `missing`, separated by spaces."""
     return " ".join(sorted(missing.intersection(normalize("NFC", text)))) if missing else ""
 
 
 def scripts(shown: str) -> str:
-    """Those of what `undrawn` gives."""
+    """Return the names of the scripts of characters that are separated by spaces, as `undrawn` returns them."""
     return ", ".join(dict.fromkeys(glyphs.script(character) for character in shown.split()))
 
 
 async def unprintable(runtime: Runtime, texts: Sequence[str], organisation_id: str) -> set[str]:
-    """The characters no font can draw; the worker, which knows the system's fonts, is asked only in doubt."""
+    """Return the characters that no font can draw.
+
+    Only the worker knows the fonts of the system. It is asked only if the bundled fonts lack a character.
+    """
     if not glyphs.missing(texts):
         return set()
     turn = Turn(Kind.ACT, organisation_id)
@@ -95,7 +104,7 @@ async def unprintable(runtime: Runtime, texts: Sequence[str], organisation_id: s
 
 
 async def too_long(runtime: Runtime, document: Document, recipient: Recipient) -> set[str]:
-    """Ids of the recipient's fields whose text would be cut."""
+    """Return the ids of the recipient's fields whose text would be cut off."""
     written = [field for field in recipient.fields if field.type in WRITTEN and field.value]
     if not written:
         return set()
@@ -107,4 +116,5 @@ async def too_long(runtime: Runtime, document: Document, recipient: Recipient) -
 
 
 def font_paths(runtime: Runtime) -> tuple[str, ...]:
+    """Return the paths of the fonts that the configuration adds."""
     return tuple(str(path) for path in runtime.config.seal.font_paths)

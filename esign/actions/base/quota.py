@@ -1,4 +1,4 @@
-"""What an organisation may use in a day and in a month (contract 7): checked before create, send and remind."""
+"""Quotas of an organisation for a day and for a month (contract 7), checked before create, send and remind."""
 
 from math import ceil
 
@@ -11,14 +11,17 @@ from esign.store.people import usage
 
 
 async def check_mails(runtime: Runtime, reader: usage.Reader, organisation_id: str) -> None:
-    """Raise `quota_exceeded` when today's mails, of both modes, are used up."""
+    """Raise `quota_exceeded` if the organisation has sent all e-mails of today. Both modes count together."""
     now, quota = runtime.clock.now(), runtime.config.limits.emails_per_day
     if await usage.emails(reader, organisation_id, now // DAY) >= quota:
         raise used_up(f"The organisation has sent its {quota} emails of today", now - now % DAY + DAY, now)
 
 
 async def check(runtime: Runtime, reader: usage.Reader, organisation_id: str, mode: Mode) -> None:
-    """Raise `quota_exceeded` when nothing more may be created or sent today, or this month: live documents alone."""
+    """Raise `quota_exceeded` if nothing more may be created or sent today, or this month.
+
+    Only live documents are counted.
+    """
     await check_mails(runtime, reader, organisation_id)
     quota = runtime.config.limits.documents_per_month
     if mode is Mode.TEST or not quota:
@@ -30,6 +33,7 @@ async def check(runtime: Runtime, reader: usage.Reader, organisation_id: str, mo
 
 
 def used_up(what: str, until: Instant, now: Instant) -> Problem:
+    """Return the error, which says when the organisation may send again."""
     return Problem(
         "quota_exceeded",
         f"{what}; it may send again from {rfc3339(until)} on.",

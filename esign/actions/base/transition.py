@@ -1,4 +1,4 @@
-"""One transition of one document: read it, decide, save the outcome whole, wake the workers."""
+"""Performs one transition of one document: read it, decide, save the outcome in one transaction, wake the workers."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -26,9 +26,9 @@ async def transition(
     keep: Keep | None = None,
     save: Save = outcomes.save,
 ) -> Any:
-    """What `save` makes of the outcome, as a rule the document after it.
+    """Return what `save` returns for the outcome, by default the document after the transition.
 
-    A document that is past its expiry expires first (D10); that stays also where `decide` then refuses.
+    A document that is past its expiry expires first (D10). That is committed even if `decide` then refuses.
     """
     now = runtime.clock.now()
 
@@ -41,7 +41,7 @@ async def transition(
             outcome = decide(before)
         except Problem as refusal:
             if late:
-                return refusal
+                return refusal  # returned and raised after the commit, so that the expiry stays
             raise
         result = await save(tx, outcome, before, runtime.vault, now)
         if keep is not None:

@@ -1,4 +1,4 @@
-"""What an organisation used, day by day (contract 3.5)."""
+"""The use of an organisation, counted by day (contract 3.5)."""
 
 import logging
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ log = logging.getLogger("esign")
 
 
 async def days(runtime: Runtime, owner: Owner, first: int, last: int) -> list[tuple[int, Usage]]:
-    """Every day from `first` to `last`, with the requests that are only in memory yet."""
+    """Return the use of every day from `first` to `last`, with the requests that are still only in memory."""
     found = await usage.find(runtime.db, owner.organisation_id, owner.mode, first, last)
     return [
         (day, with_pending(runtime, owner, day, found.get(day, Usage()))) for day in range(first, last + 1)
@@ -23,15 +23,16 @@ async def days(runtime: Runtime, owner: Owner, first: int, last: int) -> list[tu
 
 
 def with_pending(runtime: Runtime, owner: Owner, day: int, used: Usage) -> Usage:
+    """Return the use of a day with the requests of that day that are still only in memory."""
     pending = runtime.requests.pending(Meter(owner.organisation_id, owner.mode, day))
     return replace(used, api_requests=used.api_requests + pending)
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What counts against the quotas by now: mails of today in both modes, live documents of this month.
+    """What counts against the quotas now: today's e-mails in both modes, and the live documents of this month.
 
-    `documents_most` is None where any number may be sent.
+    `documents_most` is None if the number of documents is not limited.
     """
 
     mails: int
@@ -41,6 +42,7 @@ class Standing:
 
 
 async def standing(runtime: Runtime, owner: Owner) -> Standing:
+    """Return what the organisation has used of its quotas."""
     now, limits = runtime.clock.now(), runtime.config.limits
     return Standing(
         mails=await usage.emails(runtime.db, owner.organisation_id, now // DAY),
@@ -51,7 +53,7 @@ async def standing(runtime: Runtime, owner: Owner) -> Standing:
 
 
 async def flush(runtime: Runtime) -> int:
-    """Write the requests counted in memory; the number of counters raised."""
+    """Write the requests counted in memory, and return the number of counters raised."""
     counts = runtime.requests.snapshot()
     if not counts:
         return 0

@@ -1,1 +1,1 @@
-"""What senders do: create, change, send, list, read and delete documents and templates."""
+"""What senders do with documents and templates: create, change, send, list, read and delete."""

@@ -1,4 +1,4 @@
-"""One deed for several documents, done to each by itself."""
+"""Performs one action on several documents. Each document has a transaction of its own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +13,8 @@ from esign.runtime import Runtime
 
 
 class Deed(StrEnum):
+    """The actions that can be performed on several documents."""
+
     REMIND = "remind"
     CANCEL = "cancel"
     DELETE = "delete"
@@ -21,7 +23,7 @@ class Deed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """What is to be done by whom; `words` go out with a reminder, or are the reason of a cancellation."""
+    """An action and who requests it. `words` is the message of a reminder, or the reason of a cancellation."""
 
     deed: Deed
     owner: Owner
@@ -33,7 +35,11 @@ class Doing:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`document` as it was before, None where it is not there (any more); `problem`: why it was not done."""
+    """What became of one document.
+
+    `document` is the document as it was before, or None if it does not exist. `problem` says why the action was
+    refused.
+    """
 
     id: str
     document: Document | None
@@ -41,7 +47,7 @@ class Result:
 
 
 async def find(runtime: Runtime, owner: Owner, id: str) -> Result:
-    """The document of this id, if it is there; nothing is done."""
+    """Return the document of this id, or the `not_found` problem. Nothing is changed."""
     try:
         return Result(id, await documents.get(runtime, owner, id), None)
     except Problem as problem:
@@ -51,11 +57,15 @@ async def find(runtime: Runtime, owner: Owner, id: str) -> Result:
 
 
 async def do(runtime: Runtime, doing: Doing, ids: Sequence[str]) -> list[Result]:
-    """Each in a transaction of its own: what one of them refuses keeps no other from being done."""
+    """Perform the action on each document, and return the results in the order of `ids`.
+
+    The refusal of one document does not keep the others from being worked.
+    """
     return [await do_one(runtime, doing, id) for id in ids]
 
 
 async def do_one(runtime: Runtime, doing: Doing, id: str) -> Result:
+    """Perform the action on one document, and return its result."""
     found = await find(runtime, doing.owner, id)
     if found.document is None:
         return found

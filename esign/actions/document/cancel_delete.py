@@ -1,4 +1,4 @@
-"""Cancelling, deleting, and trying a failed seal again."""
+"""Cancels documents, deletes them, and retries failed seals."""
 
 from esign.actions.base.transition import Keep, check_revision, transition
 from esign.actions.document.documents import find_own
@@ -25,7 +25,7 @@ async def cancel(
     origin: Origin,
     keep: Keep | None = None,
 ) -> Document:
-    """Withdrawn by its sender (D11)."""
+    """Cancel the document on behalf of its sender (D11), and return it."""
     now = runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
@@ -44,7 +44,10 @@ async def delete(
     keep: Keep | None = None,
     revision: int | None = None,
 ) -> Document:
-    """Erased (D3, D12); answers the document as it was."""
+    """Erase the document (D3, D12), and return it as it was.
+
+    Raises what `check_revision` and `retention.require_unlocked` raise.
+    """
     now = runtime.clock.now()
     organisation = await accounts.get_organisation(runtime.db, owner.organisation_id)
 
@@ -58,7 +61,10 @@ async def delete(
 
 
 async def delete_over(runtime: Runtime, document_id: str) -> bool:
-    """Erased because its time is over (contract 3.5, 8); False where somebody was faster or it is so no longer."""
+    """Erase a document whose retention is over (contract 3.5, 8).
+
+    Return False if the document is gone already, or is not due any more.
+    """
     now, test_days = runtime.clock.now(), runtime.config.test.purge_after_days
 
     async def write(tx: Transaction) -> bool:
@@ -80,7 +86,7 @@ async def delete_over(runtime: Runtime, document_id: str) -> bool:
 async def retry_seal(
     runtime: Runtime, owner: Owner, document_id: str, actor: Actor, origin: Origin, keep: Keep | None = None
 ) -> Document:
-    """The failed seal is due now (D8)."""
+    """Make the failed seal of the document due now (D8), and return the document."""
     now = runtime.clock.now()
 
     def decide(document: Document) -> Outcome:

@@ -1,4 +1,4 @@
-"""What a file asks to be filled in by itself: fields of its form and marks in its text, for recipients or roles."""
+"""Detects the fields that a file asks for: those of its form, and marks in its text for recipients or roles."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ NOBODY = "It is for {} {}, and there is none."
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """One field that could be placed; a form does not say for whom: then `holder_id` is None."""
+    """A field that could be placed. `holder_id` is None for a form field, which does not say who fills it in."""
 
     holder_id: str | None
     blank: Blank
@@ -30,28 +30,38 @@ class Offered:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What could be placed on a draft or template, and what could not, with the reason."""
+    """The fields that could be placed on a draft or template, and those that could not, with the reason."""
 
     fields: tuple[Offered, ...]
     unused: tuple[Unused, ...]
 
 
 async def find_fields(runtime: Runtime, owner: Owner, document_id: str) -> Offer:
-    """Nothing is placed: who asks chooses what of it to save."""
+    """Return the fields that could be placed on a draft. Nothing is placed: the caller chooses which of them to save.
+
+    Raises what `lifecycle.require` raises for a document that is no draft.
+    """
     document = await get(runtime, owner, document_id)
     lifecycle.require(document, Status.DRAFT)
     return offer([one.id for one in document.holders()], await blanks(runtime, document))
 
 
 async def find_template_fields(runtime: Runtime, template: Template) -> Offer:
-    """The same for its roles; the file is read anew each time, as few edit a template."""
+    """Return the fields that could be placed on a template, for its roles.
+
+    The file is read again on each call, since templates are seldom edited.
+    """
     holders = [role.id for role in template.roles if role.role in ACTING]
     found = await made(read(runtime, template.file, template.organisation_id))
     return offer(holders, parsed(found), "role")
 
 
 def offer(holders: Sequence[str], found: Blanks, noun: str = "recipient") -> Offer:
-    """For whom each is: the number of a mark counts those who may hold fields, from 1."""
+    """Assign the detected fields to their holders.
+
+    The number of a mark, from 1, counts those who may hold fields. A mark for a number that does not exist is
+    reported as unused.
+    """
     people = dict(enumerate(holders, 1))
     lost = tuple(
         Unused(one.page, f"{{{{{one.type}:{one.person}}}}}", NOBODY.format(noun, one.person))
@@ -67,7 +77,7 @@ def offer(holders: Sequence[str], found: Blanks, noun: str = "recipient") -> Off
 
 
 async def blanks(runtime: Runtime, document: Document) -> Blanks:
-    """Of its file, read once."""
+    """Return the fields detected in the file of a document. The file is read once, and the result is cached."""
     name = f"{document.file.uploaded[:16]}.blanks"
     return parsed(
         await kept(runtime, document, name, lambda: read(runtime, document.file, document.organisation_id))
@@ -75,7 +85,7 @@ async def blanks(runtime: Runtime, document: Document) -> Blanks:
 
 
 async def read(runtime: Runtime, file: File, organisation_id: str) -> bytes:
-    """As JSON, to be kept."""
+    """Return the fields detected in a file, as JSON that can be stored."""
 
     async def given() -> tuple[object, ...]:
         return await blobs.get(runtime.db, file.uploaded), await blobs.get(runtime.db, file.prepared)
@@ -86,6 +96,7 @@ async def read(runtime: Runtime, file: File, organisation_id: str) -> bytes:
 
 
 def parsed(content: bytes) -> Blanks:
+    """Return the detected fields from their JSON."""
     stored: Mapping[str, Any] = json.loads(content)
     return Blanks(
         tuple(Blank(**one) for one in stored["fields"]), tuple(Unused(**one) for one in stored["unused"])

@@ -1,4 +1,4 @@
-"""Turning the pages of the list of documents, forwards and back."""
+"""Pages through the list of documents, forwards and back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from esign.store.engine.paging import Place
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Which page: the one behind a place, or with `back` the one that ends before it."""
+    """Which page to read: the page behind a place, or with `back` the page that ends before it."""
 
     place: Place
     back: bool = False
@@ -24,7 +24,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`previous` and `next`: where to turn from here; None at the ends of the list."""
+    """A page of documents.
+
+    `previous` and `next` lead to the neighbouring pages, and are None at the ends of the list.
+    """
 
     documents: tuple[Document, ...]
     previous: Turn | None
@@ -32,7 +35,7 @@ class Page:
 
 
 async def find_page(runtime: Runtime, owner: Owner, limit: int, turn: Turn | None, asked: Listing) -> Page:
-    """One page of the list; whoever turns back beyond its beginning gets the first page, whole."""
+    """Return one page of the list. Paging back beyond the beginning returns the whole first page."""
     back = turn is not None and turn.back
     order = replace(asked, sort=asked.sort.turned) if back else asked
     place = turn.place if turn else None
@@ -40,7 +43,7 @@ async def find_page(runtime: Runtime, owner: Owner, limit: int, turn: Turn | Non
     if back and not has_more(found, limit):
         return await find_page(runtime, owner, limit, None, asked)
     shown = found[:limit][::-1] if back else found[:limit]
-    before = back or turn is not None  # behind a place there is what it was the place of
+    before = back or turn is not None  # the document of the place itself stands before this page
     after = back or has_more(found, limit)
     return Page(
         await current(runtime, shown, asked),
@@ -50,11 +53,11 @@ async def find_page(runtime: Runtime, owner: Owner, limit: int, turn: Turn | Non
 
 
 async def current(runtime: Runtime, found: Sequence[Document], asked: Listing) -> tuple[Document, ...]:
-    """Without those that have just expired and fit no longer."""
+    """Return the documents as they are now, without those that have just expired and no longer match the filters."""
     now = [await up_to_date(runtime, document) for document in found]
     return tuple(document for document in now if asked.still_has(document))
 
 
 async def count(runtime: Runtime, owner: Owner) -> Counts:
-    """How many documents there are of each status."""
+    """Return the number of documents of each status."""
     return await status_counts.find(runtime.db, owner.organisation_id, owner.mode)

@@ -1,4 +1,4 @@
-"""Creating, reading and sending documents."""
+"""Creates, reads, sends and expires documents."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from esign.system.entropy import new_id
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a caller wants created; recipients and fields have their ids already."""
+    """What the caller wants created. Recipients and fields have their ids already."""
 
     file_name: str
     file: Source
@@ -48,7 +48,11 @@ class Order:
 async def create(
     runtime: Runtime, owner: Owner, actor: Actor, origin: Origin, order: Order, keep: Keep | None = None
 ) -> Document:
-    """A draft, its file inspected, normalised and found fit for sealing (D1); with `send` it is out at once (D4)."""
+    """Create a draft (D1) and return it. With `order.send` it is sent at once (D4).
+
+    The file is inspected and normalised, and a trial shows that it can be sealed. Raises what `quota.check`,
+    `upload.inspect`, `check_placement` and `check_ready` raise.
+    """
     await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
     uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
     now = runtime.clock.now()
@@ -74,6 +78,7 @@ async def create(
 
 
 def new_draft(owner: Owner, actor: Actor, order: Order, file: File, now: Instant) -> Document:
+    """Return a new draft as the caller ordered it."""
     return Document(
         id=new_id("doc", now),
         organisation_id=owner.organisation_id,
@@ -111,7 +116,11 @@ async def send(
     keep: Keep | None = None,
     revision: int | None = None,
 ) -> Document:
-    """Out for signature (D4), if it still has that `revision`; refused while a text of it could not be printed."""
+    """Send the draft to its recipients (D4), and return the document.
+
+    Raises `revision_mismatch` if it has another revision than `revision`, `document_not_ready` if something is
+    missing or cannot be printed, and what `quota.check` raises.
+    """
     found = await get(runtime, owner, document_id)
     check_revision(found, revision)
     lifecycle.require(found, Status.DRAFT)
@@ -120,12 +129,12 @@ async def send(
     now = runtime.clock.now()
 
     async def find(tx: Transaction) -> Document:
-        await quota.check(runtime, tx, owner.organisation_id, owner.mode)  # who sent meanwhile counts too
+        await quota.check(runtime, tx, owner.organisation_id, owner.mode)  # others may have sent meanwhile
         return await find_own(owner, document_id)(tx)
 
     def decide(document: Document) -> Outcome:
         lifecycle.require(document, Status.DRAFT)
-        check_revision(document, found.revision)  # what was found ready above is what is sent
+        check_revision(document, found.revision)  # only what was checked above is sent
         return lifecycle.send(document, actor, origin, now)
 
     sent: Document = await transition(runtime, find, decide, keep)
@@ -133,7 +142,7 @@ async def send(
 
 
 async def lacking(runtime: Runtime, draft: Document) -> list[Detail]:
-    """What keeps a draft from being sent; where it cannot be found out now what can be printed, sending asks again."""
+    """List the problems that prevent sending. If the printable-text check is unavailable, `send` repeats it."""
     details = lifecycle.not_ready(draft)
     with suppress(Problem):
         details += await printable_text.problems(runtime, draft)
@@ -141,13 +150,13 @@ async def lacking(runtime: Runtime, draft: Document) -> list[Detail]:
 
 
 async def check_ready(runtime: Runtime, draft: Document) -> None:
-    """Raise `document_not_ready` naming what a draft lacks and what of it could not be printed."""
+    """Raise `document_not_ready` naming what the draft lacks and which texts cannot be printed."""
     if details := [*lifecycle.not_ready(draft), *await printable_text.problems(runtime, draft)]:
         raise Problem("document_not_ready", details=details[:100], current_status=draft.status)
 
 
 def find_own(owner: Owner, document_id: str) -> Find:
-    """Reads the owner's document in the transaction that changes it."""
+    """Return a function that reads the owner's document in the transaction that changes it."""
 
     async def find(tx: Transaction) -> Document:
         return await documents.get_own(tx, owner.organisation_id, owner.mode, document_id)
@@ -156,20 +165,20 @@ def find_own(owner: Owner, document_id: str) -> Find:
 
 
 async def get(runtime: Runtime, owner: Owner, document_id: str) -> Document:
-    """The document as it is now: one that is past its expiry expires first (D10)."""
+    """Return the document as it is now. A document that is past its expiry expires first (D10)."""
     document = await documents.get_own(runtime.db, owner.organisation_id, owner.mode, document_id)
     return await up_to_date(runtime, document)
 
 
 async def up_to_date(runtime: Runtime, document: Document) -> Document:
-    """The same document, expired if its time is over."""
+    """Return the document, expired if its time is over."""
     if not lifecycle.is_past_expiry(document, runtime.clock.settled()):
         return document
     return await expire(runtime, document.id)
 
 
 async def expire(runtime: Runtime, document_id: str) -> Document:
-    """Let a document expire if it still may (D10); whoever was faster counts."""
+    """Let a document expire if it still may (D10), and return it. If it has changed meanwhile, it stays as it is."""
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Document:
@@ -185,7 +194,10 @@ async def expire(runtime: Runtime, document_id: str) -> Document:
 async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: Place | None, asked: Listing
 ) -> tuple[list[Document], Place | None]:
-    """A page of a list and where the next begins; shorter where a document has just expired."""
+    """Return a page of a list and the place where the next page begins, or None.
+
+    The page is shorter if documents of it have just expired and no longer match the filters.
+    """
     found = await listing.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after, asked)
     page = found[:limit]
     more = listing.place_of(page[-1], asked) if page and has_more(found, limit) else None
@@ -196,7 +208,7 @@ async def find_page(
 async def trail(
     runtime: Runtime, owner: Owner, document_id: str, after: int, limit: int
 ) -> tuple[list[Entry], bool]:
-    """Entries of the audit trail after number `after`, and whether more follow."""
+    """Return the entries of the audit trail after number `after`, and whether more follow."""
     await get(runtime, owner, document_id)
     found = await events.trail(runtime.db, document_id, after, limit + 1)
     return found[:limit], len(found) > limit

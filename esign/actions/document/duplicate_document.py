@@ -1,4 +1,4 @@
-"""A new draft made of a document there is."""
+"""Makes a new draft of an existing document."""
 
 from esign.actions.base import quota
 from esign.actions.base.disk_room import require_room
@@ -23,8 +23,8 @@ async def duplicate(
     origin: Origin,
     keep: Keep | None = None,
 ) -> Document:
-    """A draft with the same file, recipients and fields; the original is only read."""
-    await get(runtime, owner, document_id)  # lets it expire first where its time is over
+    """Create a draft with the same file, recipients and fields. The original does not change."""
+    await get(runtime, owner, document_id)  # expires the document first if its time is over
     require_room(runtime)
     await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
     now, find = runtime.clock.now(), find_own(owner, document_id)

@@ -1,4 +1,4 @@
-"""Changing a document and its recipients."""
+"""Changes a document and its recipients."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -33,9 +33,10 @@ Check = Callable[[Document, Recipient], None]
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Who asks for a change of which document, and at which revision, if that matters.
+    """Who asks for a change of which document, and at which revision, if any.
 
-    `steady`: one of many changes while somebody works on a draft; the audit trail tells of them once in a while.
+    `steady` marks one of many changes while a member works on a draft. The audit trail then records only one in
+    a while.
     """
 
     owner: Owner
@@ -48,9 +49,10 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Members to replace, by their names in the rules; `title` None is the one that follows from the file name.
+    """The members to replace, by their names in `core`. A `title` of None means the title that follows from the
+    file name.
 
-    `file` is read only when the state lets it be replaced, and then `file_name` is there too.
+    `file` is read only if the state allows it to be replaced. It needs a `file_name`.
     """
 
     members: Mapping[str, Any]
@@ -60,17 +62,18 @@ class Changes:
 
     @property
     def names(self) -> set[str]:
+        """Return the names of the members that change."""
         named = {"file": self.file_name, "recipients": self.recipients}
         return {*self.members, *(name for name, given in named.items() if given is not None)}
 
 
 async def edit(runtime: Runtime, asking: Asking, changes: Changes, keep: Keep | None = None) -> Document:
-    """The changed document (D2); a new file is inspected first, and every field must lie on its pages."""
+    """Change the document (D2), and return it. A new file is inspected first, and every field must lie on its pages."""
     current = await get(runtime, asking.owner, asking.document_id)
     check_revision(current, asking.revision)
     editing.check_may_change(current, changes.names)
     if changes.recipients is not None:
-        changes.recipients(current)  # what is wrong with them is told before the file is read
+        changes.recipients(current)  # raises what is wrong with them before the file is read
     new = None
     if changes.file is not None and changes.file_name is not None:
         new = await upload.inspect(runtime, current.organisation_id, changes.file_name, changes.file)
@@ -108,13 +111,17 @@ async def edit(runtime: Runtime, asking: Asking, changes: Changes, keep: Keep | 
 
 
 async def told_before(tx: Transaction, outcome: Outcome) -> Outcome:
-    """Without its entry, where the newest one of the trail says the same of the same person a short while ago."""
+    """Return the outcome without its event if the newest entry of the trail says the same.
+
+    That is the same change by the same actor, a short while ago.
+    """
     seq, _ = await events.head(tx, outcome.document.id)
     newest = await events.trail(tx, outcome.document.id, after=seq - 1)
     return replace(outcome, events=tuple(e for e in outcome.events if not any(same(e, n) for n in newest)))
 
 
 def same(event: Event, entry: Entry) -> bool:
+    """Return whether the event repeats a recent entry of the same actor. The change of a file is never a repetition."""
     who = (event.actor.kind, event.actor.id)
     return (
         (event.type, event.data, who) == (entry.type, entry.data, (entry.actor_kind, entry.actor_id))
@@ -129,7 +136,7 @@ def same(event: Event, entry: Entry) -> bool:
 async def add_recipient(
     runtime: Runtime, asking: Asking, recipient: Recipient, check: Check, keep: Keep | None = None
 ) -> Recipient:
-    """One more on a draft; `limit_reached` when it is full."""
+    """Add a recipient to a draft, and return it. Raises `limit_reached` if the draft has as many as are allowed."""
     limit = runtime.config.limits.recipients
 
     def everybody(document: Document) -> tuple[Recipient, ...]:
@@ -145,7 +152,7 @@ async def add_recipient(
 async def remove_recipient(
     runtime: Runtime, asking: Asking, recipient_id: str, keep: Keep | None = None
 ) -> str:
-    """Gone from a draft, with their fields."""
+    """Remove a recipient from a draft, with their fields, and return the id."""
     (await get(runtime, asking.owner, asking.document_id)).recipient(recipient_id)
 
     def others(document: Document) -> tuple[Recipient, ...]:
@@ -170,10 +177,11 @@ async def change_recipient(
     *,
     require_send: Callable[[], None],
 ) -> Recipient:
-    """Any member on a draft; while the document is out, address and name are corrected.
+    """Change any member of a recipient on a draft, or correct address and name while the document is out.
 
-    `require_send` raises where the caller may not send documents. It is called before a document that is out goes to
-    another address, in the transaction that changes it: the document may have been sent since the caller looked.
+    `require_send` raises if the caller may not send documents. It is called before a document that is out goes
+    to another address, in the transaction that changes it: the document may have been sent since the caller
+    looked.
     """
     now = runtime.clock.now()
 
@@ -194,7 +202,7 @@ async def change_recipient(
         return editing.edit(document, {"recipients": changed(document)}, asking.actor, asking.origin, now)
 
     current = await get(runtime, asking.owner, asking.document_id)
-    decide(current)  # what the state refuses comes before what cannot be printed
+    decide(current)  # a refusal by the state comes before one by the printable-text check
     if current.status is Status.SENT:
         texts = {f"/{name}": str(members[name]) for name in CORRECTED & members.keys()}
         await printable_text.check(runtime, texts, current.organisation_id)
@@ -206,7 +214,7 @@ async def change_recipient(
 async def change(
     runtime: Runtime, asking: Asking, recipients: Recipients, keep: Keep | None, save: Save
 ) -> Any:
-    """What `save` makes of a draft with other recipients."""
+    """Replace the recipients of a draft, and return what `save` returns."""
     now = runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
@@ -218,7 +226,7 @@ async def change(
 
 
 def saving(recipient_id: str) -> Save:
-    """Saves, and answers this recipient as it is then."""
+    """Return a function that saves an outcome and returns the recipient as it is then."""
 
     async def save(
         tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant

@@ -1,4 +1,4 @@
-"""The three files of a document: handed out as bytes, or by a short-lived address of their own."""
+"""Serves the three files of a document, as bytes or through a short-lived address."""
 
 import base64
 import binascii
@@ -33,7 +33,10 @@ class FileOf:
 
 
 async def describe(runtime: Runtime, owner: Owner, document_id: str, variant: str) -> FileOf:
-    """What would be handed out; `document_not_completed` before there is a seal."""
+    """Return a variant of the document's file.
+
+    Raises `not_found` for an unknown variant, and `document_not_completed` before there is a seal.
+    """
     document = await get(runtime, owner, document_id)
     if variant not in VARIANTS:
         raise Problem("not_found")
@@ -41,21 +44,21 @@ async def describe(runtime: Runtime, owner: Owner, document_id: str, variant: st
 
 
 async def file_of(runtime: Runtime, document: Document, variant: str) -> FileOf:
-    """The same of a document that was read already."""
+    """Return a variant of the file of a document that is already read."""
     sha256 = hash_of(document, variant)
     size = await blobs.size(runtime.db, sha256)
     return FileOf(document, variant, name_of(document, variant), size, sha256)
 
 
 async def read(runtime: Runtime, file: FileOf, actor: Actor, origin: Origin) -> bytes:
-    """The bytes; that they were handed out is part of the audit trail."""
+    """Return the content of the file, and record the download in the audit trail."""
     content = await blobs.get(runtime.db, file.sha256)
     await note(runtime, file, actor, origin)
     return content
 
 
 async def note(runtime: Runtime, file: FileOf, actor: Actor, origin: Origin) -> None:
-    """That it is handed out, in the audit trail; raises `not_found` for a document that is gone."""
+    """Record a download in the audit trail. Raises `not_found` if the document is gone."""
     now = runtime.clock.now()
     fact = Event("document.downloaded", now, actor, origin=origin, data={"variant": file.variant})
 
@@ -66,6 +69,7 @@ async def note(runtime: Runtime, file: FileOf, actor: Actor, origin: Origin) -> 
 
 
 def hash_of(document: Document, variant: str) -> str:
+    """Return the SHA-256 of a variant in hex. Raises `document_not_completed` before there is a seal."""
     if variant == "original":
         return document.file.uploaded
     if document.status is not Status.COMPLETED or document.seal is None:
@@ -77,14 +81,17 @@ def hash_of(document: Document, variant: str) -> str:
 
 
 def ticket(runtime: Runtime, file: FileOf) -> tuple[str, Instant]:
-    """A token that stands for this file alone, and when it ends."""
+    """Return a token that gives access to this file only, and when the token ends.
+
+    The token holds its end, the variant and the id of the document, and a MAC over them. Nothing is stored.
+    """
     expires_at = runtime.clock.now() + runtime.config.limits.download_seconds * SECOND
     body = struct.pack(">QB", expires_at, VARIANTS.index(file.variant)) + file.document.id.encode()
     return base64.urlsafe_b64encode(mac(runtime.vault, body) + body).rstrip(b"=").decode(), expires_at
 
 
 async def redeem(runtime: Runtime, token: str) -> FileOf:
-    """The file of a ticket that has not ended; `not_found` for any other text."""
+    """Return the file of a token that has not ended. Raises `not_found` for any other text."""
     try:
         packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         body = packed[16:]
@@ -98,4 +105,5 @@ async def redeem(runtime: Runtime, token: str) -> FileOf:
 
 
 def mac(vault: Vault, body: bytes) -> bytes:
+    """Return the first 16 bytes of the MAC of a token's body."""
     return vault.mac("download", body)[:16]

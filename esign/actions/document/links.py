@@ -1,4 +1,4 @@
-"""A signing link for the sender to hand over in person (contract 3.2, link)."""
+"""Issues signing links that the sender hands over in person (contract 3.2, link)."""
 
 from dataclasses import dataclass
 
@@ -18,6 +18,8 @@ from esign.system.vault import Vault
 
 @dataclass(frozen=True, slots=True)
 class Issued:
+    """A link for a recipient, and when it ends."""
+
     recipient_id: str
     url: str
     expires_at: Instant
@@ -26,7 +28,10 @@ class Issued:
 async def issue(
     runtime: Runtime, asking: Asking, recipient_id: str, hours: int, keep: Keep | None = None
 ) -> Issued:
-    """One more link; earlier ones stay valid. It ends with the document at the latest."""
+    """Issue one more link. Earlier links stay valid. It ends with the document at the latest.
+
+    Raises what `lifecycle.require_open` and `lifecycle.require_active` raise.
+    """
     now, token = runtime.clock.now(), new_token()
 
     def decide(document: Document) -> Outcome:
@@ -42,7 +47,7 @@ async def issue(
         return min(now + hours * HOUR, document.expires_at)
 
     async def save(tx: Transaction, outcome: Outcome, before: Document, vault: Vault, now: Instant) -> Issued:
-        """The document itself does not change, so its revision stays."""
+        """Save the link and the event. The document itself does not change, so its revision stays."""
         await outcomes.record(tx, before.id, outcome.events, vault)
         link = signing_links.Link(recipient_id, before.id, "sender")
         await signing_links.add(tx, token, link, now, ends_at(before))

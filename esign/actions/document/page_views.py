@@ -1,6 +1,6 @@
-"""What readers of a document get beside its first pictures: sharper ones, the values in their places, the text.
+"""Provides page views beyond the stored pictures: sharper pictures, filled-in values, and the text of a page.
 
-Made when it is first asked for, once for all who ask meanwhile, and kept with the document for a while.
+A view is made on the first request, once for all concurrent requests, and stored with the document for a while.
 """
 
 import json
@@ -24,7 +24,7 @@ from esign.store.engine.database import Transaction
 async def picture_of(
     runtime: Runtime, document: Document, number: int, size: int, turn: Turn | None = None
 ) -> bytes:
-    """A page, which the document must have, for somebody who may see it."""
+    """Return the picture of a page (WebP). The document must have the page. The caller checks who may see it."""
     if size == 1:
         return await blobs.get(runtime.db, document.file.images[number - 1])
     looking = turn or Turn(Kind.PREVIEW, document.organisation_id)
@@ -37,7 +37,7 @@ async def picture_of(
 
 
 async def template_picture(runtime: Runtime, template: Template, number: int, size: int) -> bytes:
-    """A page of a template; a sharper one is not kept, as few look at it."""
+    """Return the picture of a page of a template. A sharper one is not stored, since few members look at it."""
     if size == 1:
         return await blobs.get(runtime.db, template.file.images[number - 1])
     turn = Turn(Kind.PREVIEW, template.organisation_id)
@@ -45,6 +45,8 @@ async def template_picture(runtime: Runtime, template: Template, number: int, si
 
 
 async def sharper(runtime: Runtime, file: File, number: int, size: int, turn: Turn) -> bytes:
+    """Render a page at a larger `size`."""
+
     async def given() -> tuple[object, ...]:
         return await blobs.get(runtime.db, file.prepared), number, file.pages[number - 1], size
 
@@ -53,7 +55,7 @@ async def sharper(runtime: Runtime, file: File, number: int, size: int, turn: Tu
 
 
 def of_file(document: Document, name: str) -> str:
-    """What was made of a draft's file is of no use for the next one."""
+    """Return the name of a view. Of a draft it names the file too, since views of a replaced file are of no use."""
     return f"{document.file.prepared[:16]}.{name}" if document.status is Status.DRAFT else name
 
 
@@ -66,7 +68,10 @@ async def filled_picture_of(
     size: int,
     turn: Turn | None = None,
 ) -> bytes | None:
-    """What lies on that page; None where `done` have not finished yet, or have nothing there."""
+    """Return a picture of the values on a page that the first `done` recipients have filled in.
+
+    Return None if fewer have finished, or if they have nothing on the page.
+    """
     people = document.finished()
     if not 1 <= done <= len(people):
         return None
@@ -89,7 +94,7 @@ async def filled_picture_of(
 
 
 async def text_of(runtime: Runtime, document: Document, number: int, turn: Turn) -> bytes:
-    """Return JSON of the paragraphs of a page."""
+    """Return the paragraphs of a page as JSON."""
 
     async def given() -> tuple[object, ...]:
         return await blobs.get(runtime.db, document.file.prepared), number
@@ -103,7 +108,7 @@ async def text_of(runtime: Runtime, document: Document, number: int, turn: Turn)
 
 
 async def pictures(runtime: Runtime, people: Sequence[Recipient]) -> dict[str, bytes]:
-    """Of their signatures."""
+    """Return the pictures of the recipients' signatures by their SHA-256."""
     names = {ink.picture for who in people for ink in inks_of(who) if ink.picture}
     return {name: await blobs.get(runtime.db, name) for name in names}
 
@@ -111,12 +116,12 @@ async def pictures(runtime: Runtime, people: Sequence[Recipient]) -> dict[str, b
 async def kept(
     runtime: Runtime, document: Document, name: str, make: Callable[[], Awaitable[bytes]]
 ) -> bytes:
-    """What was made before, or is made now; `unavailable` when it cannot be made."""
+    """Return the stored view of this name, or make and store it. Raises `unavailable` if it cannot be made."""
     found = await page_views.find(runtime.db, document.id, name)
     if found is not None:
         return found
     async with runtime.pdf.alone(f"{document.id} {name}"):
-        found = await page_views.find(runtime.db, document.id, name)  # made while others waited
+        found = await page_views.find(runtime.db, document.id, name)  # another request may have made it
         if found is not None:
             return found
         content = await made(make())

@@ -1,4 +1,4 @@
-"""Reminders: those that are due by themselves (contract 1, Reminders) and those a sender asks for."""
+"""Reminders: those that are due by schedule (contract 1, Reminders) and those that a sender requests."""
 
 from dataclasses import dataclass, replace
 
@@ -20,9 +20,10 @@ from esign.system.vault import Vault
 
 
 async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
-    """Remind one recipient, or only clear the date where there is nothing left to remind of.
+    """Remind one recipient, or only clear the date if there is nothing left to remind of.
 
-    With the day's mails used up it waits for an hour.
+    If the day's e-mails are used up, the reminder is due again in an hour. Does nothing while the clock is in
+    doubt.
     """
     now, most = runtime.clock.settled(), runtime.config.limits.emails_per_day
     if runtime.clock.doubt:
@@ -50,7 +51,7 @@ async def remind(runtime: Runtime, document_id: str, recipient_id: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Reminded:
-    """The document, the ids of those who were reminded, and (id, reason) of those who were not."""
+    """The document, the ids of the reminded recipients, and (id, reason) of those who were not reminded."""
 
     document: Document
     reminded: tuple[str, ...]
@@ -64,9 +65,12 @@ async def remind_by_hand(
     message: str | None,
     keep: Keep | None = None,
 ) -> Reminded:
-    """Remind those of `wanted`, or everybody who may be, with a message of the sender."""
+    """Remind the `wanted` recipients, or all who may be reminded, with a message of the sender.
+
+    Raises `invalid_request` for an unknown recipient, and what `quota.check_mails` raises.
+    """
     now = runtime.clock.now()
-    done: list[Nudge] = []
+    done: list[Nudge] = []  # one for each call of `decide`; the last belongs to the transaction
 
     def decide(document: Document) -> Outcome:
         known = {recipient.id for recipient in document.recipients}

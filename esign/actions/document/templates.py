@@ -1,4 +1,4 @@
-"""Creating, reading, changing and using templates (contract 3.3)."""
+"""Creates, reads, changes and uses templates (contract 3.3)."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -35,7 +35,7 @@ Fill = Callable[[Template], tuple[Recipient, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a caller wants created from a file; roles and fields have their ids already."""
+    """What the caller wants created from a file. Roles and fields have their ids already."""
 
     file_name: str
     file: Source
@@ -49,7 +49,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a use changes of the template; None leaves it, an empty subject or message takes it away."""
+    """What a use changes of the template. None keeps the value; an empty subject or message removes it."""
 
     recipients: Fill
     title: str | None = None
@@ -64,7 +64,10 @@ class Use:
 
 
 async def create(runtime: Runtime, owner: Owner, order: Order, keep: Keep | None = None) -> Template:
-    """A template from a file, which is inspected and normalised as that of a document."""
+    """Create a template from a file, which is inspected and normalised as that of a document.
+
+    Raises `limit_reached`, and what `upload.inspect` and `check_placement` raise.
+    """
     check_limit(runtime, await templates.count(runtime.db, owner.organisation_id, owner.mode))
     uploaded = await upload.inspect(runtime, owner.organisation_id, order.file_name, order.file)
     now = runtime.clock.now()
@@ -96,8 +99,11 @@ async def create(runtime: Runtime, owner: Owner, order: Order, keep: Keep | None
 async def create_from_document(
     runtime: Runtime, owner: Owner, document_id: str, title: str | None, keep: Keep | None = None
 ) -> Template:
-    """A template with the file of a document, a role for each of its recipients, and its settings."""
-    await acting.get(runtime, owner, document_id)  # lets it expire first where its time is over
+    """Create a template with the file and settings of a document, and a role for each of its recipients.
+
+    Raises `limit_reached`.
+    """
+    await acting.get(runtime, owner, document_id)  # expires the document first if its time is over
     require_room(runtime)
     now = runtime.clock.now()
 
@@ -123,6 +129,7 @@ async def create_from_document(
 
 
 async def add(tx: Transaction, runtime: Runtime, template: Template, keep: Keep | None) -> Template:
+    """Add the template and announce it to webhooks. Raises `limit_reached`."""
     check_limit(runtime, await templates.count(tx, template.organisation_id, template.mode))
     await templates.add(tx, template)
     await tell(tx, "template.created", template, template.created_at)
@@ -132,6 +139,7 @@ async def add(tx: Transaction, runtime: Runtime, template: Template, keep: Keep 
 
 
 def check_limit(runtime: Runtime, there: int) -> None:
+    """Raise `limit_reached` if the organisation has as many templates as are allowed."""
     limit = runtime.config.limits.templates
     if there >= limit:
         raise Problem("limit_reached", f"The organisation has {limit} templates; delete one first.")
@@ -144,13 +152,14 @@ def check_placement(template: Template) -> None:
 
 
 async def get(runtime: Runtime, owner: Owner, template_id: str) -> Template:
+    """Return the template. Raises `not_found`."""
     return await templates.get_own(runtime.db, owner.organisation_id, owner.mode, template_id)
 
 
 async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: Place | None, q: str | None
 ) -> tuple[list[Template], Place | None]:
-    """A page of a list, newest first, and where the next begins."""
+    """Return a page of templates, newest first, and the place where the next page begins, or None."""
     found = await templates.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after, q)
     return page_of(found, limit)
 
@@ -163,7 +172,10 @@ async def change(
     keep: Keep | None = None,
     revision: int | None = None,
 ) -> Template:
-    """The template after `decide`, if it still has that `revision`; where nothing changes, nothing happens."""
+    """Replace the template by what `decide` returns, and return it. If nothing changes, nothing is written.
+
+    Raises `revision_mismatch` if it has another revision than `revision`.
+    """
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Template:
@@ -190,7 +202,10 @@ async def delete(
     *,
     caller: Caller,
 ) -> Template:
-    """The template as it was; documents made from it are unaffected."""
+    """Delete the template, and return it as it was. Documents made from it do not change.
+
+    Raises `revision_mismatch` if it has another revision than `revision`.
+    """
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> Template:
@@ -215,7 +230,7 @@ async def use(
     wanted: Use,
     keep: Keep | None = None,
 ) -> Document:
-    """A draft made from the template (D1); its file was inspected when the template was created."""
+    """Create a draft from the template (D1). Its file was inspected when the template was created."""
     await get(runtime, owner, template_id)
     require_room(runtime)
     await quota.check(runtime, runtime.db, owner.organisation_id, owner.mode)
@@ -234,6 +249,7 @@ async def use(
 
 
 def drafted(template: Template, wanted: Use, actor: Actor, now: Instant) -> Document:
+    """Return a draft made from the template, with what `wanted` changes."""
     return Document(
         id=new_id("doc", now),
         organisation_id=template.organisation_id,
@@ -257,7 +273,10 @@ def drafted(template: Template, wanted: Use, actor: Actor, now: Instant) -> Docu
 
 
 async def get_at(tx: Transaction, owner: Owner, template_id: str, revision: int | None) -> Template:
-    """The template; `revision_mismatch` unless it has the `revision` that the caller has seen, if any."""
+    """Return the template.
+
+    Raises `revision_mismatch` if it has another revision than `revision`, unless that is None.
+    """
     template = await templates.get_own(tx, owner.organisation_id, owner.mode, template_id)
     if revision is not None and revision != template.revision:
         raise Problem("revision_mismatch", "The template was changed meanwhile; read it again.")
@@ -265,10 +284,12 @@ async def get_at(tx: Transaction, owner: Owner, template_id: str, revision: int 
 
 
 async def tell(tx: Transaction, event_type: str, template: Template, now: Instant) -> None:
+    """Announce an event of the template to the organisation's webhooks."""
     body = webhook.template_payload(event_type, now, new_id("evt", now), template)
     await outcomes.announce(tx, body, template.organisation_id, template.mode, now)
 
 
 async def announced(runtime: Runtime, write: Callable[[Transaction], Awaitable[Template]]) -> Template:
+    """Run the write function, wake the workers, and return the template."""
     template = await runtime.db.write(write)
     return template

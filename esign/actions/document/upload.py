@@ -1,4 +1,4 @@
-"""A PDF on its way in: inspected and normalised before the transaction, stored within it."""
+"""Takes in a PDF: inspects and normalises it before the transaction, and stores it within the transaction."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,12 +15,12 @@ from esign.store.document import blobs
 from esign.store.engine.database import Transaction
 
 Source = Callable[[], Awaitable[bytes]]
-"""Reads an upload once everything that is refused before its content is has been asked (contract 3.1)."""
+"""Reads an upload. It is called only after every check that does not need the content (contract 3.1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """The file as the document keeps it, and the contents it refers to with their hashes."""
+    """The file as the document refers to it, and the contents that it refers to with their hashes."""
 
     file: File
     contents: tuple[bytes, ...]
@@ -28,10 +28,11 @@ class Upload:
 
     @property
     def size(self) -> int:
-        """Bytes of all that is stored of it."""
+        """Return the number of bytes that are stored. Equal contents count once."""
         return sum(map(len, dict(zip(self.hashes, self.contents, strict=True)).values()))
 
     async def store(self, tx: Transaction, now: Instant) -> None:
+        """Store the contents."""
         for content, sha256 in zip(self.contents, self.hashes, strict=True):
             await blobs.add(tx, content, now, sha256)
 
@@ -39,8 +40,8 @@ class Upload:
 async def inspect(runtime: Runtime, organisation_id: str, name: str, source: Source) -> Upload:
     """Return a file that a worker has inspected and normalised.
 
-    Raises the file codes of contract 6, what the queue of the workers refuses with, and `unavailable` where the disk
-    has no room for another file.
+    Raises the file codes of contract 6, what the queue of the workers refuses with, and `unavailable` if the
+    disk has no room for another file.
     """
     require_room(runtime)
     limits, content = runtime.config.limits, await source()
@@ -48,7 +49,7 @@ async def inspect(runtime: Runtime, organisation_id: str, name: str, source: Sou
     inspection = await runtime.pdf.inspect(content, Limits(limits.file_mib * 2**20, limits.pages), turn=turn)
     pure = await asyncio.to_thread(is_pure, content)
     removed = inspection.removed if pure else (*inspection.removed, FOREIGN)
-    # What is also a web page or an archive is not kept: the file that is handed out is the one that was shown.
+    # A file that is also a web page or an archive is not stored: recipients get the same file that they were shown.
     contents = (content if pure else inspection.prepared, inspection.prepared, *inspection.images)
     hashes = await asyncio.to_thread(blobs.sha256_of, contents)
     file = File(

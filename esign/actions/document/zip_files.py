@@ -1,6 +1,7 @@
-"""The files of several documents as one ZIP, made while it is sent: a MiB of them is in memory at a time.
+"""Streams the files of several documents as one ZIP. At most a MiB of them is in memory at a time.
 
-Each is read twice, first for its check sum, which stands before it so that whoever unpacks a stream knows it.
+Each file is read twice. The first pass computes the checksum, which stands before the file, so that a program
+that unpacks the stream knows it.
 """
 
 import asyncio
@@ -30,7 +31,10 @@ LOST = "These files were deleted or damaged while the archive was made:"
 
 
 async def describe(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list[FileOf]:
-    """Of each document the sealed file, or the uploaded one while there is no seal; what is gone is left out."""
+    """Return the sealed file of each document, or the uploaded one while there is no seal.
+
+    Missing documents are left out.
+    """
     found = []
     for id in ids:
         try:
@@ -44,7 +48,7 @@ async def describe(runtime: Runtime, owner: Owner, ids: Sequence[str]) -> list[F
 
 
 async def log_export(runtime: Runtime, owner: Owner, wanted: Sequence[FileOf], caller: Caller) -> None:
-    """Enter in the administrative log that these files are about to leave as one ZIP."""
+    """Enter in the administrative audit log that these files are about to leave as one ZIP."""
     ids = [file.document.id for file in wanted]
     act = Act("documents.exported", {"documents": ids, "mode": owner.mode.value})
 
@@ -58,9 +62,10 @@ async def log_export(runtime: Runtime, owner: Owner, wanted: Sequence[FileOf], c
 async def pack(
     runtime: Runtime, wanted: Sequence[FileOf], zone: str, actor: Actor, origin: Origin
 ) -> AsyncIterator[bytes]:
-    """The ZIP piece by piece. PDFs are packed already, so they are only stored.
+    """Yield the ZIP piece by piece. PDFs are compressed already, so they are stored without compression.
 
-    What was deleted or damaged meanwhile is named in a text at the end: the rest has left by then.
+    Files that were deleted or damaged meanwhile are named in a text file at the end, since the rest has been
+    sent by then.
     """
     entries, missing, sent = list[Entry](), list[str](), 0
     names = distinct([NOTE, *(portable(file.name) for file in wanted)])[1:]
@@ -86,7 +91,7 @@ async def pack(
 
 
 async def measured(reader: Reader, sha256: str) -> tuple[int, int]:
-    """Size and CRC-32 of a content, its hash checked; raises Missing."""
+    """Return size and CRC-32 of a content after checking its hash. Raises Missing."""
     size, crc, found = 0, 0, hashlib.sha256()
     async for piece in blobs.pieces(reader, sha256):
         size, crc = size + len(piece), await asyncio.to_thread(zlib.crc32, piece, crc)

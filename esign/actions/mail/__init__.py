@@ -1,1 +1,1 @@
-"""What is mailed: from a queued job to a message, and what became of it."""
+"""E-mail: from a queued job to a message, and the record of what became of it."""

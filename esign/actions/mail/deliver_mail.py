@@ -1,4 +1,7 @@
-"""Turning a queued letter into a mail: what it says is read when it leaves, so it is never out of date."""
+"""Turns a queued letter into an e-mail and sends it.
+
+The letter is written when it is sent, so it is never out of date.
+"""
 
 import asyncio
 import json
@@ -43,26 +46,32 @@ log = logging.getLogger("esign.mail")
 
 RETRIES: tuple[Millis, ...] = tuple(n * MINUTE for n in (1, 2, 5, 10, 20, 40))
 GIVE_UP_AFTER = 72 * HOUR
-# Twice as many as there are connections by default: while some talk to the server, others are written.
+# Twice as many as the default number of connections: while some are being sent, others are written.
 AT_ONCE = 16
-LEASE: Millis = 5 * MINUTE  # outlives any attempt
+LEASE: Millis = 5 * MINUTE  # longer than any attempt takes
 NOT_MAILED = (KEPT, test_mail.CAPTURED)
 ADDRESS = re.compile(r"\S+@\S+")
 
 
 async def choose_due(runtime: Runtime, now: Instant, room: int) -> list[int]:
-    """The ids of up to `room` mails to try now; while the mail server takes none, one when it is time to ask it."""
+    """Return the ids of up to `room` e-mails to try now.
+
+    While the mail server takes no mail, return one e-mail when a probe is due, otherwise none.
+    """
     stop, most = await find_stop(runtime.db), share_of(AT_ONCE)
     if stop is None:
         return await outbox.find_due_mails(runtime.db, now, room, now, most)
     if now < stop.probe_at:
         return []
-    # The one that has waited longest: after a probe a mail goes to the end, so that each probe is another mail.
+    # A probed e-mail goes to the end of the queue, so that each probe tries another one.
     return await outbox.find_due_mails(runtime.db, now, 1, now - now % outbox.SHARE, most)
 
 
 async def deliver(runtime: Runtime, job: Job) -> None:
-    """One attempt; the Message-ID is the same at every one, so a repeat after a crash can be recognised."""
+    """Make one attempt to send the e-mail of a job.
+
+    The Message-ID is the same at every attempt, so that a repetition after a crash can be recognised.
+    """
     if job.document_id is None:
         await notify(runtime, job)
         return
@@ -89,7 +98,7 @@ async def deliver(runtime: Runtime, job: Job) -> None:
 
 
 def opening(post: Post) -> tuple[str, ...]:
-    """What in the letter lets anybody act as its reader; nothing does in test mode."""
+    """Return the secrets in the letter that let a reader act as its recipient. In test mode there are none."""
     if post.document.mode is Mode.TEST:
         return ()
     code = mail_archive.spelt(post.code) if post.code else ()
@@ -97,7 +106,7 @@ def opening(post: Post) -> tuple[str, ...]:
 
 
 async def notify(runtime: Runtime, job: Job) -> None:
-    """The same for a letter that is about no document."""
+    """Make one attempt to send a letter that concerns no document."""
     notice = await notices.read(runtime, job)
     about = About(Owner(notice.organisation.id, notice.mode), notice.to.address)
     opening = (notice.link.rpartition("/")[2],) if notice.link else ()
@@ -111,9 +120,10 @@ async def notify(runtime: Runtime, job: Job) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """What goes into one mail; `write` is called beside the loop, since it takes a while.
+    """What goes into one e-mail.
 
-    `opening` is what the copy of it must not hold.
+    `write` is called in a thread, because writing takes a while. `opening` holds the secrets that the copy of
+    the e-mail must not contain.
     """
 
     letter: str
@@ -126,7 +136,7 @@ class Parcel:
 
 
 async def attempt(runtime: Runtime, job: Job, post: Post | None, parcel: Parcel) -> None:
-    """Send it, and note on the recipient of a `post` what became of it."""
+    """Send the e-mail, and record the result on the recipient of `post`, if any."""
     copy = Copy(parcel.letter, parcel.to.address)
     try:
         message = await asyncio.to_thread(written, runtime, job, parcel)
@@ -144,6 +154,7 @@ async def attempt(runtime: Runtime, job: Job, post: Post | None, parcel: Parcel)
 
 
 def written(runtime: Runtime, job: Job, parcel: Parcel) -> EmailMessage:
+    """Return the complete message of an e-mail."""
     organisation = parcel.organisation
     return compose(
         parcel.write(),
@@ -157,6 +168,7 @@ def written(runtime: Runtime, job: Job, parcel: Parcel) -> EmailMessage:
 
 
 async def read(runtime: Runtime, job: Job) -> Post:
+    """Return the letter of a job, with the document and its recipients as they are now."""
     assert job.document_id is not None
     body: dict[str, Any] = json.loads(runtime.vault.decrypt("outbox", job.body, job.key.encode()))
     document = await documents.get(runtime.db, job.document_id)
@@ -179,13 +191,13 @@ async def read(runtime: Runtime, job: Job) -> Post:
 
 
 async def filled(runtime: Runtime, recipient: Recipient) -> int:
-    """How many fields somebody has filled in without having finished."""
+    """Return how many fields the recipient has filled in without having finished."""
     draft = await signing_drafts.get(runtime.db, recipient.id, runtime.vault)
     return estimate.filled(recipient, {id: entry.value for id, entry in draft.entries.items()})
 
 
 def address(post: Post) -> Mailbox | None:
-    """Where it goes; a sender without a mailbox gets none."""
+    """Return the mailbox that the letter goes to, or None for a sender without an e-mail address."""
     if post.to is not None:
         return post.to
     if post.recipient is not None:
@@ -196,10 +208,12 @@ def address(post: Post) -> Mailbox | None:
 
 
 def is_stale(post: Post, now: Instant) -> bool:
-    """An invitation or reminder whose recipient need not act, or read, any more; a code that has ended.
+    """Return whether the letter is no longer needed.
 
-    Also the farewell to an address that the document goes to again. One that has another part in the document is told:
-    otherwise whoever signs could be replaced in silence by making them a copy's recipient first.
+    That is a code that has ended, or an invitation or reminder of a recipient who need not act, or read, any
+    more. It is also the notice to a former address if the document goes to that address again. A former address
+    that belongs to another recipient of the document does get the notice: otherwise a sender could replace a
+    signer unnoticed by first adding them as the recipient of a copy.
     """
     if post.until is not None and now >= post.until:
         return True
@@ -212,25 +226,29 @@ def is_stale(post: Post, now: Instant) -> bool:
 
 
 async def is_revoked(reader: Reader, post: Post, now: Instant) -> bool:
-    """Whether its link has ended since it was queued: it was meant for another address."""
+    """Return whether the link in the letter has ended since the letter was queued. It was meant for another address."""
     return post.token is not None and await signing_links.find(reader, post.token, now) is None
 
 
 def message_id(runtime: Runtime, job: Job) -> str:
-    """`local@host`, made of the job's own key."""
+    """Return the Message-ID, `local@host`, derived from the key of the job."""
     host = urlsplit(runtime.config.server.base_url).hostname or "localhost"
     return f"eml.{re.sub(r'[^A-Za-z0-9_.-]', '.', job.key)}@{host.replace(':', '.')}"
 
 
 def sender_of(runtime: Runtime, organisation: Organisation) -> Mailbox:
-    """The organisation writes, from the configured mailbox."""
+    """Return the configured mailbox under the name of the organisation."""
     configured = runtime.config.mail.sender
     address = parseaddr(configured)[1] if configured else "esign@localhost.localdomain"
     return Mailbox(address, organisation.name)
 
 
 async def attachments(runtime: Runtime, post: Post) -> tuple[Attachment, ...]:
-    """The sealed file, where it is small enough to be mailed, and no code stands before it that mails do not hold."""
+    """Return the sealed file if it is small enough to be mailed.
+
+    It is not attached if the recipient needs an access code to see the document, since an e-mail cannot ask for
+    the code.
+    """
     seal, most = post.document.seal, runtime.config.limits.attachment_mib * 2**20
     if post.letter != "completed" or seal is None or seal.size > most:
         return ()
@@ -241,7 +259,7 @@ async def attachments(runtime: Runtime, post: Post) -> tuple[Attachment, ...]:
 
 
 def masked(reason: str | None) -> str:
-    """The mail server's words without anybody's address, for the log."""
+    """Return the mail server's reason without e-mail addresses, for the log."""
     return ADDRESS.sub("<address>", reason or "refused")
 
 
@@ -255,9 +273,9 @@ async def finish(
     copy: Copy,
     reply: str | None = None,
 ) -> None:
-    """Note on the recipient what became of it; a mail that was never due changes nothing.
+    """Finish the job and record the result on the recipient. An e-mail that was no longer needed records nothing.
 
-    Of one whose document was deleted while it left, nothing stays, nor does the mail where it was kept.
+    If the document was deleted meanwhile, nothing is recorded, and the stored e-mail is deleted too.
     """
     now, words = runtime.clock.now(), mail_archive.seal(runtime.vault, job.key, copy)
     if delivery is Delivery.FAILED:
@@ -274,9 +292,8 @@ async def finish(
         if delivery is Delivery.ACCEPTED:
             await mail_breaker.note_success(tx, job, now)
         else:
-            await hasten_probe(
-                tx, now, job.organisation_id
-            )  # this mail has told nothing about the mail server
+            # This attempt said nothing about the mail server, so the next probe is due at once.
+            await hasten_probe(tx, now, job.organisation_id)
 
     await runtime.db.write(write)
 
@@ -284,12 +301,12 @@ async def finish(
 async def note(
     runtime: Runtime, tx: Transaction, post: Post, delivery: Delivery, reason: str | None, now: Instant
 ) -> None:
-    """On the recipient, unless the letter was meant for another address than they have by now."""
+    """Record the result on the recipient, unless the letter went to an address that is no longer theirs."""
     if post.recipient is None or await is_revoked(tx, post, now):
         return
     before = await documents.get(tx, post.document.id)
     recipient = before.recipient(post.recipient.id)
-    if recipient.email != post.recipient.email:  # a code comes without a link that could have been revoked
+    if recipient.email != post.recipient.email:  # a letter with a code has no link that could be revoked
         return
     if delivery is Delivery.FAILED:
         outcome = rules.delivery_failed(before, recipient, reason or "refused", now)
@@ -299,7 +316,10 @@ async def note(
 
 
 async def note_reached(runtime: Runtime, tx: Transaction, post: Post, delivery: Delivery) -> None:
-    """On the link and the code in the mail: whoever uses them has a mail that left, or one that stayed here."""
+    """Record on the link and the code in the e-mail whether it was sent or stored here.
+
+    This later shows by which way a recipient who uses them got them.
+    """
     routes = {Delivery.ACCEPTED: Reached.EMAIL, Delivery.KEPT: Reached.KEPT}
     if delivery not in routes:
         return
@@ -313,7 +333,7 @@ async def note_reached(runtime: Runtime, tx: Transaction, post: Post, delivery: 
 async def postpone(
     runtime: Runtime, job: Job, post: Post | None, failure: TemporaryFailure, copy: Copy
 ) -> None:
-    """Try again later: 1, 2, 5, 10, 20, 40 minutes, then hourly, for 72 hours in all."""
+    """Postpone the job by 1, 2, 5, 10, 20, 40 minutes, then by an hour each time. Give up after 72 hours in all."""
     now, reason = runtime.clock.now(), failure.reason
     if job.attempts > len(RETRIES) + GIVE_UP_AFTER // HOUR:
         await finish(runtime, job, post, Delivery.FAILED, reason, copy=copy)
@@ -331,7 +351,7 @@ async def postpone(
 
 
 async def wait_for_relay(runtime: Runtime, job: Job, failure: RelayFailure, copy: Copy) -> None:
-    """Stop trying mails but for one a minute, and let this one wait without being charged."""
+    """Put the e-mail back without charging it an attempt, and stop sending, apart from regular probes."""
     now, words = runtime.clock.now(), mail_archive.seal(runtime.vault, job.key, copy)
 
     async def write(tx: Transaction) -> None:

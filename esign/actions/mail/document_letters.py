@@ -1,4 +1,4 @@
-"""What a letter about a document says to whom: from the document to the facts that the letters are written from."""
+"""Gathers the facts that a letter about a document is written from."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,9 +22,10 @@ PARTS = {Role.SIGNER: Part.SIGN, Role.APPROVER: Part.APPROVE, Role.VIEWER: Part.
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """One mail on its way: to a recipient with their link, to an address `to`, or else to the sender.
+    """One letter about a document: to a recipient with their link, to the mailbox `to`, or else to the sender.
 
-    The recipient has `filled` in so many fields.
+    `about` is the recipient whom the letter speaks of. `filled` is the number of fields that the recipient has
+    filled in.
     """
 
     document: Document
@@ -53,6 +54,7 @@ class Desk:
 
     @property
     def head(self) -> Letterhead:
+        """Return the letterhead, in the language of the reader, else of the document, else of the organisation."""
         post = self.post
         reader = post.recipient or (post.about if post.to else None)
         own = reader.locale if reader else None
@@ -67,25 +69,28 @@ class Desk:
 
     @property
     def link(self) -> str | None:
+        """Return the signing link of the letter, or None."""
         return f"{self.base_url}/s/{self.post.token}" if self.post.token else None
 
     @property
     def sender(self) -> str | None:
-        """The person who sent it; None when it was a program of the organisation."""
+        """Return the name of the member who sent the document, or None if a program of the organisation did."""
         creator = self.post.document.created_by
         return creator.name if creator.kind == "member" else None
 
     @property
     def reader(self) -> str | None:
+        """Return the name of the recipient, or None for a letter to the sender."""
         return self.post.recipient.name if self.post.recipient else None
 
 
 def write_letter(base_url: str, post: Post, now: Instant, attached: bool, link_days: int) -> Letter:
-    """The letter of this post, with what is true now; `attached` when the sealed file comes with it."""
+    """Write the letter with the facts as they are `now`. `attached` says whether the sealed file comes with it."""
     return LETTERS[post.letter](Desk(base_url, post, now, attached, link_days))
 
 
 def invitation(desk: Desk) -> Letter:
+    """Write the invitation to sign, approve or read."""
     document, to = desk.post.document, desk.post.recipient
     assert to is not None and desk.link is not None
     asked = estimate.asked(to)
@@ -108,6 +113,7 @@ def invitation(desk: Desk) -> Letter:
 
 
 def reminder(desk: Desk) -> Letter:
+    """Write the reminder to a recipient who has not finished."""
     document, to = desk.post.document, desk.post.recipient
     assert to is not None and desk.link is not None
     return letters.reminder(
@@ -128,6 +134,7 @@ def reminder(desk: Desk) -> Letter:
 
 
 def completed(desk: Desk) -> Letter:
+    """Write the letter that says that all have acted and the document is sealed."""
     document, seal, to = desk.post.document, desk.post.document.seal, desk.post.recipient
     assert seal is not None
     return letters.completed(
@@ -148,6 +155,7 @@ def completed(desk: Desk) -> Letter:
 
 
 def declined(desk: Desk) -> Letter:
+    """Write the letter that says that a recipient has declined."""
     document, to = desk.post.document, desk.post.recipient
     who = next(r for r in document.recipients if r.status is RecipientStatus.DECLINED)
     reader = Reader.SENDER if to is None else Reader.SELF if to.id == who.id else Reader.RECIPIENT
@@ -167,6 +175,7 @@ def declined(desk: Desk) -> Letter:
 
 
 def expired(desk: Desk) -> Letter:
+    """Write the letter that says that the document has expired."""
     document = desk.post.document
     return endings.expired(
         Expired(
@@ -180,6 +189,7 @@ def expired(desk: Desk) -> Letter:
 
 
 def renewal(desk: Desk) -> Letter:
+    """Write the letter to the sender that a recipient asks for a new link."""
     document, who = desk.post.document, desk.post.about
     assert who is not None
     return endings.renewal(
@@ -195,6 +205,7 @@ def renewal(desk: Desk) -> Letter:
 
 
 def cancelled(desk: Desk) -> Letter:
+    """Write the letter that says that the sender has cancelled the document."""
     document, to = desk.post.document, desk.post.recipient
     assert to is not None
     return endings.cancelled(
@@ -210,6 +221,7 @@ def cancelled(desk: Desk) -> Letter:
 
 
 def corrected(desk: Desk) -> Letter:
+    """Write the letter to a former address that the document goes to another address now."""
     document, to, about = desk.post.document, desk.post.to, desk.post.about
     assert to is not None and about is not None
     now_at = mask_email(about.email)
@@ -217,6 +229,7 @@ def corrected(desk: Desk) -> Letter:
 
 
 def code(desk: Desk) -> Letter:
+    """Write the letter with a code that opens a signing link."""
     to, post = desk.post.recipient, desk.post
     assert to is not None and post.code is not None and post.until is not None
     return codes.code(
@@ -232,7 +245,7 @@ def code(desk: Desk) -> Letter:
 
 
 def signers(post: Post) -> tuple[Signed, ...]:
-    """Everybody who was to act, and when they did."""
+    """Return all recipients who were to act, and when they did."""
     return tuple(
         Signed(
             r.name, r.completed_at, post.recipient is not None and r.id == post.recipient.id, PARTS[r.role]

@@ -1,4 +1,4 @@
-"""The embedded outbox: where no mail server is set, every mail is kept here instead of sent."""
+"""The embedded outbox. If no mail server is configured, every e-mail is stored here instead of being sent."""
 
 import asyncio
 import email
@@ -21,7 +21,7 @@ KEPT = "kept in the embedded outbox"
 
 
 class EmbeddedOutbox:
-    """A mailer that keeps; encrypted, because a mail holds a signing link."""
+    """A mailer that stores e-mails encrypted, because they contain signing links."""
 
     def __init__(self, db: Database, vault: Vault, clock: Clock) -> None:
         self._db = db
@@ -29,6 +29,7 @@ class EmbeddedOutbox:
         self._clock = clock
 
     async def send(self, message: EmailMessage, lane: str = "") -> Accepted:
+        """Store the message, and return a reply that says so."""
         now = self._clock.now()
         kept = await asyncio.to_thread(wrapped, self._vault, message, now)
 
@@ -40,11 +41,11 @@ class EmbeddedOutbox:
         return Accepted(KEPT)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is no connection to close."""
 
 
 def wrapped(vault: Vault, message: EmailMessage, now: Instant) -> KeptMail:
-    """A mail as it is kept."""
+    """Encrypt a message for storage."""
     mail_id = new_id("mail", now)
     return KeptMail(
         id=mail_id,
@@ -57,12 +58,12 @@ def wrapped(vault: Vault, message: EmailMessage, now: Instant) -> KeptMail:
 
 
 async def list_mails(db: Database, limit: int) -> list[KeptMail]:
-    """The newest `limit` kept mails, newest last."""
+    """Return the newest `limit` stored e-mails, newest last."""
     return await kept_mail.newest(db, limit)
 
 
 async def read(db: Database, vault: Vault, mail_id: str) -> EmailMessage | None:
-    """One kept mail whole; None for an unknown id."""
+    """Return one stored e-mail, or None for an unknown id."""
     kept = await kept_mail.get(db, mail_id)
     if kept is None:
         return None

@@ -1,8 +1,8 @@
-"""The copy of a mail that stays for those who look after an organisation.
+"""The copy of a sent e-mail that the administrators of an organisation can read.
 
-What opens something is not in it: whoever has the link or the code of a recipient can sign as them, whoever has that
-of an invitation becomes a member. Of documents of test mode nothing is hidden: they have no legal effect, and the
-tester reads the same mails over the API.
+It contains no secrets: a reader with the link or the code of a recipient could sign as them, and one with the
+link of an invitation could become a member. In test mode nothing is hidden: those documents have no legal
+effect, and the tester reads the same e-mails through the API.
 """
 
 import json
@@ -19,7 +19,7 @@ HIDDEN = "\N{BULLET}" * 8
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """`letter` is which one it is; without subject and text it was never written."""
+    """The copy of an e-mail. `letter` names its kind. Subject and text are empty if it was never written."""
 
     letter: str
     to: str
@@ -28,7 +28,7 @@ class Copy:
 
 
 def filled_in(copy: Copy, message: EmailMessage, secrets: Iterable[str]) -> Copy:
-    """With what its reader sees, but for the secrets."""
+    """Return the copy with subject and text of the message. Secrets in them are replaced by bullets."""
     body = message.get_body(("plain",))
     text = str(body.get_content()) if body else ""
     subject = str(message["Subject"])
@@ -38,15 +38,16 @@ def filled_in(copy: Copy, message: EmailMessage, secrets: Iterable[str]) -> Copy
 
 
 def spelt(code: str) -> tuple[str, ...]:
-    """A code in every way in which a mail may write it."""
+    """Return a code in every spelling in which an e-mail may contain it."""
     half = len(code) // 2
     return (code, *(f"{code[:half]}{space}{code[half:]}" for space in ("\N{NO-BREAK SPACE}", " ")))
 
 
 def seal(vault: Vault, key: str, copy: Copy) -> bytes:
-    """As it is stored, bound to the key of its job."""
+    """Encrypt the copy for storage. It is bound to the key of its job."""
     return vault.encrypt(PURPOSE, zlib.compress(json.dumps(asdict(copy)).encode()), key.encode())
 
 
 def unseal(vault: Vault, key: str, sealed: bytes) -> Copy:
+    """Return the copy from its stored form."""
     return Copy(**json.loads(zlib.decompress(vault.decrypt(PURPOSE, sealed, key.encode()))))

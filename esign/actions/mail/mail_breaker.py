@@ -1,8 +1,9 @@
-"""The breakers of the mail server: one that takes nothing is asked once a minute, not once for each mail.
+"""Circuit breakers for the mail server: while it takes no mail, it is probed once in a while, not once for each e-mail.
 
-That of all mails opens when the server cannot be reached or refuses to work for us, whatever the mail. What waits
-meanwhile is not charged an attempt; as soon as it answers to a recipient, all of them are due. That of an organisation
-opens when the server has put off several of its mails in a row, and holds up no other.
+The breaker of all e-mails opens when the server cannot be reached, or refuses to work for this installation,
+whatever the e-mail. E-mails that wait meanwhile are not charged an attempt. As soon as the server answers for a
+recipient, all of them are due. The breaker of an organisation opens when the server has deferred several of its
+e-mails in a row. It does not hold up other organisations.
 """
 
 import logging
@@ -19,7 +20,7 @@ from esign.store.queue.outbox import Job
 
 log = logging.getLogger("esign.mail")
 
-IN_A_ROW = 8  # mails of one organisation put off at their first attempt
+IN_A_ROW = 8  # e-mails of one organisation that were deferred at their first attempt
 LOGIN, REFUSED, DEFERRED = "login", "refused", "deferred"
 PROBED: dict[str, Millis] = {  # a server may lock an account whose password is wrong too often
     LOGIN: 15 * MINUTE,
@@ -34,9 +35,9 @@ SAID = {
 
 
 async def find_stop(runtime: Runtime, organisation_id: str | None = None) -> Stop | None:
-    """Return since when and why no mail leaves, of anybody or of the organisation.
+    """Return since when and why no e-mail leaves, of any organisation or of the given one.
 
-    None while mails leave, and where there is no mail server.
+    Return None while e-mails leave, and without a mail server.
     """
     if runtime.config.mail.host is None:
         return None
@@ -44,7 +45,11 @@ async def find_stop(runtime: Runtime, organisation_id: str | None = None) -> Sto
 
 
 async def find_silence(runtime: Runtime) -> Stop | None:
-    """Return since when and why no mail of anybody leaves; None as `find_stop`."""
+    """Return since when and why no e-mail of any organisation leaves.
+
+    The cause may be the breaker of one organisation, if no e-mail of any other has left since it opened. Return
+    None while e-mails leave, and without a mail server.
+    """
     if runtime.config.mail.host is None:
         return None
     return await mail_breaker.find_stop(runtime.db) or await mail_breaker.find_silence(runtime.db)
@@ -52,7 +57,7 @@ async def find_silence(runtime: Runtime) -> Stop | None:
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """Why no mail leaves, as a sentence; `since` when, where it is not by the settings."""
+    """Why no e-mail leaves, as a sentence. `since` is None if the settings are the cause."""
 
     sentence: str
     since: Instant | None = None
@@ -63,7 +68,7 @@ CAPTURED = "Mails of test mode are kept here and reach nobody, as the settings o
 
 
 async def find_outage(runtime: Runtime, mode: Mode, organisation_id: str | None = None) -> Outage | None:
-    """Return why mails of a mode, and of an organisation, reach nobody now; None while they leave."""
+    """Return why e-mails of a mode, and of an organisation, reach nobody now, or None while they are sent."""
     if runtime.config.mail.host is None:
         return Outage(NO_SERVER)
     if mode is Mode.TEST and runtime.config.test.mails == "capture":
@@ -73,27 +78,27 @@ async def find_outage(runtime: Runtime, mode: Mode, organisation_id: str | None 
 
 
 def name_cause(stop: Stop) -> str:
-    """Return the cause in words, with those of the server."""
+    """Return the cause in words, with the mail server's own reason."""
     return f"{SAID[stop.cause]}: {stop.reason.rstrip('.')}."
 
 
 async def claim(runtime: Runtime, tx: Transaction, now: Instant) -> bool:
-    """Return whether a mail may be tried now; with the breaker open this takes its probe."""
+    """Return whether an e-mail may be tried now. With the breaker open this takes the due probe."""
     stop = await mail_breaker.find_stop(tx)
     return stop is None or await mail_breaker.take_probe(tx, now, now + PROBED[stop.cause])
 
 
 async def note_refusal(tx: Transaction, job: Job, failure: RelayFailure, now: Instant, words: bytes) -> None:
-    """Open the breaker, or keep it open, and give the mail back uncharged."""
+    """Open the breaker, or keep it open, and put the e-mail back without charging it an attempt."""
     cause = LOGIN if isinstance(failure, AuthenticationFailure) else REFUSED
     await outbox.give_back(tx, job, now, failure.reason, words)
     await _open(tx, cause, failure.reason, now)
 
 
 async def note_deferral(tx: Transaction, job: Job, failure: TemporaryFailure, now: Instant) -> None:
-    """Count a mail that was put off at its first attempt; several in a row open the breaker of its organisation.
+    """Count an e-mail that was deferred at its first attempt. Several in a row open the breaker of the organisation.
 
-    Where the server listened to it, the breaker of all mails closes.
+    If the server has answered for a recipient, the breaker of all e-mails closes.
     """
     if failure.heard:
         await _close(tx, now)
@@ -129,7 +134,7 @@ async def _open(tx: Transaction, cause: str, reason: str, now: Instant) -> None:
 
 
 async def note_success(tx: Transaction, job: Job, now: Instant) -> None:
-    """Close the breakers, since the server took a mail of this organisation: what waited behind them is due now."""
+    """Close the breakers, since the server took an e-mail of this organisation. The e-mails that waited are due now."""
     await _close(tx, now)
     owner = job.organisation_id or outbox.NOBODY
     if await mail_breaker.clear_deferral(tx, owner) is not None:
@@ -147,7 +152,7 @@ async def _close(tx: Transaction, now: Instant) -> None:
 
 
 async def resume(runtime: Runtime) -> None:
-    """At the start, or when somebody asks: try one mail now. Without a mail server there is nothing to wait for."""
+    """Make the next probe due now, at the start or on request. Without a mail server, close the breaker."""
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> None:

@@ -1,4 +1,4 @@
-"""What a recipient of a draft will be mailed, written by what writes the mail."""
+"""Previews the invitation of a draft with the code that writes the real one."""
 
 import asyncio
 from dataclasses import replace
@@ -10,11 +10,11 @@ from esign.mail.sheet import Letter
 from esign.runtime import Runtime
 from esign.store.people import accounts
 
-NO_LINK = "…"  # a link is made when the document is sent
+NO_LINK = "…"  # the link does not exist before the document is sent
 
 
 async def invitation(runtime: Runtime, draft: Document, recipient: Recipient) -> Letter:
-    """As it would leave if the draft were sent now."""
+    """Return the invitation as it would be if the draft were sent now."""
     now = runtime.clock.now()
     organisation = await accounts.get_organisation(runtime.db, draft.organisation_id)
     sent = replace(draft, expires_at=now + draft.expires_in_days * DAY)

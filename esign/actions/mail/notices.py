@@ -1,4 +1,4 @@
-"""Notices to those who look after an organisation: queued with their cause, written when they leave."""
+"""Notices to members and administrators. They are queued in the transaction of their cause and written when sent."""
 
 import json
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ from esign.system.vault import Vault
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One mail on its way to one reader; its phrases speak of the `facts`, its button leads to the `link`."""
+    """One notice to one reader. Its phrases use the `facts`, and its button leads to the `link`."""
 
     organisation: Organisation
     mode: Mode
@@ -49,7 +49,7 @@ async def queue(
     key: str,
     facts: Mapping[str, str | int],
 ) -> None:
-    """One mail to each administrator; a second one of the same letter and `key` is none."""
+    """Queue a notice to each administrator. A second notice of the same letter and `key` is not queued."""
     organisation = await accounts.get_organisation(tx, organisation_id)
     for reader_id, to in await administrators(tx, organisation):
         notice = Notice(organisation, mode, to, letter, facts)
@@ -59,9 +59,10 @@ async def queue(
 async def queue_one(
     runtime: Runtime, tx: Transaction, notice: Notice, name: str, *, metered: bool = True
 ) -> None:
-    """Queue one mail to one reader, once under this name.
+    """Queue a notice to one reader, once under this name.
 
-    A mail that a stranger can cause is not `metered`: it must not use up what the organisation may send.
+    A notice that a stranger can cause is not `metered`, so that it does not use up the quota of the
+    organisation.
     """
     await enqueue(tx, runtime.vault, notice, name, runtime.clock.now(), metered=metered)
 
@@ -69,7 +70,7 @@ async def queue_one(
 async def enqueue(
     tx: Transaction, vault: Vault, notice: Notice, name: str, now: Instant, *, metered: bool = True
 ) -> None:
-    """Queue the same where there is no running program, as on the command line."""
+    """Queue a notice without a runtime, as the command line does. Otherwise like `queue_one`."""
     body = {
         "organisation": notice.organisation.id,
         "mode": notice.mode.value,
@@ -92,7 +93,7 @@ async def enqueue(
 async def tell_user(
     tx: Transaction, vault: Vault, user: User, organisation_id: str, letter: str, origin: Origin, now: Instant
 ) -> None:
-    """Tell a person what was done to their own account, and from where."""
+    """Notify a user of what was done to their account, and from where."""
     organisation = await accounts.get_organisation(tx, organisation_id)
     facts: dict[str, str | int] = {
         "account": user.email,
@@ -105,7 +106,7 @@ async def tell_user(
 
 
 def told_of(origin: Origin) -> dict[str, str | int]:
-    """Return the browser and the address of a request, as far as they are known, in words of every language."""
+    """Return the browser and the address of a request, as far as they are known, in words that need no translation."""
     known = [part for part in parts(origin.user_agent) if part] if origin.user_agent else []
     named = {"browser": ", ".join(known), "address": origin.ip}
     return {name: text for name, text in named.items() if text}
@@ -114,7 +115,10 @@ def told_of(origin: Origin) -> dict[str, str | int]:
 async def tell_user_at_home(
     tx: Transaction, vault: Vault, user: User, letter: str, origin: Origin, now: Instant
 ) -> None:
-    """The same in the name of the organisation that they joined first; nobody is told who is of none."""
+    """Notify a user in the name of the organisation that they joined first.
+
+    A user without an organisation gets no notice.
+    """
     own = await members.of_user(tx, user.id)
     if own:
         await tell_user(tx, vault, user, own[0].organisation_id, letter, origin, now)
@@ -123,7 +127,10 @@ async def tell_user_at_home(
 async def tell_owners_of_owner(
     tx: Transaction, vault: Vault, member: Member, caller: Caller, now: Instant
 ) -> None:
-    """Tell the owners that somebody is given their role; called before that is stored, so that they are not told."""
+    """Notify the owners that a member becomes an owner.
+
+    It is called before the change is stored, so that the new owner gets no notice.
+    """
     facts: dict[str, str | int] = {"member": member.name, "email": member.email}
     await tell_owners(tx, vault, member.organisation_id, "owner_new", member.id, facts, caller, now)
 
@@ -131,7 +138,7 @@ async def tell_owners_of_owner(
 async def tell_owners_of_key(
     tx: Transaction, vault: Vault, key: ApiKey, caller: Caller, now: Instant
 ) -> None:
-    """Tell the owners of a new API key that may do what an administrator does."""
+    """Notify the owners of a new API key that may do what an administrator may."""
     facts: dict[str, str | int] = {"api_key": key.name, "hint": key.hint}
     await tell_owners(tx, vault, key.organisation_id, "admin_key", key.id, facts, caller, now)
 
@@ -146,6 +153,7 @@ async def tell_owners(
     caller: Caller,
     now: Instant,
 ) -> None:
+    """Notify the active owners of an organisation, with the caller and the origin of the request."""
     organisation = await accounts.get_organisation(tx, organisation_id)
     actor = caller.actor.name or caller.actor.id or "esign"
     whole = {
@@ -162,7 +170,10 @@ async def tell_owners(
 
 
 async def administrators(reader: Reader, organisation: Organisation) -> list[tuple[str, Mailbox]]:
-    """Owners and admins by id; where there are none, whoever gets the answers to mails, if anybody does."""
+    """Return the ids and mailboxes of owners and admins.
+
+    Without any, return the reply address of the organisation, if set.
+    """
     found = await members.administrators(reader, organisation.id)
     if found:
         return [(member.id, Mailbox(member.email, member.name)) for member in found]
@@ -170,6 +181,7 @@ async def administrators(reader: Reader, organisation: Organisation) -> list[tup
 
 
 async def read(runtime: Runtime, job: Job) -> Notice:
+    """Return the notice of a job, with the organisation as it is now."""
     body = json.loads(runtime.vault.decrypt("outbox", job.body, job.key.encode()))
     organisation = await accounts.get_organisation(runtime.db, body["organisation"])
     mode, to = Mode(body["mode"]), Mailbox(*body["to"])
@@ -178,6 +190,7 @@ async def read(runtime: Runtime, job: Job) -> Notice:
 
 
 def write_letter(notice: Notice) -> Letter:
+    """Write the letter of a notice."""
     organisation = notice.organisation
     head = Letterhead(
         organisation=organisation.name,

@@ -1,4 +1,4 @@
-"""What an organisation mails: to whom, what it says, what the mail server answered, and when it is tried again."""
+"""Lists the e-mails of an organisation: recipient, text, the mail server's answer, and the time of the next attempt."""
 
 from dataclasses import dataclass
 
@@ -15,21 +15,21 @@ from esign.store.queue.sent_mail import Posted
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """One mail and its copy; of one that was not tried yet the copy says only what it will be, and to whom."""
+    """One e-mail and its copy. Before the first attempt the copy holds only the kind of letter and the address."""
 
     posted: Posted
     copy: Copy
 
     @property
     def kept(self) -> bool:
-        """Whether it was kept here and sent to nobody."""
+        """Return whether the e-mail was stored here and sent to nobody."""
         return self.posted.reply in (embedded_outbox.KEPT, test_mail.CAPTURED)
 
 
 async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: Place | None, undelivered: bool
 ) -> tuple[list[Mail], Place | None]:
-    """A page of mails, newest first, and where the next begins."""
+    """Return a page of e-mails, newest first, and the place where the next page begins, or None."""
     found = await posted.find_page(
         runtime.db, owner.organisation_id, owner.mode, limit + 1, after, undelivered
     )
@@ -39,18 +39,20 @@ async def find_page(
 
 
 async def get(runtime: Runtime, owner: Owner, mail_id: int) -> Mail:
+    """Return one e-mail. Raises `not_found`."""
     found = await posted.get_own(runtime.db, owner.organisation_id, owner.mode, mail_id)
     return Mail(found, await copy(runtime, found))
 
 
 async def copy(runtime: Runtime, mail: Posted) -> Copy:
+    """Return the copy of an e-mail. It is empty if nothing is left to make it from."""
     if mail.words is not None:
         return mail_archive.unseal(runtime.vault, mail.key, mail.words)
     return await to_be(runtime, mail) or Copy("", "")
 
 
 async def to_be(runtime: Runtime, mail: Posted) -> Copy | None:
-    """What a mail that was not tried yet is about; None where it left, or its document went, a moment ago."""
+    """Return what an untried e-mail is about, or None if it was sent, or its document deleted, a moment ago."""
     if mail.body is None:
         return None
     job = Job(mail.id, "mail", mail.key, mail.document_id, mail.body, mail.attempts)

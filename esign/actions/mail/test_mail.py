@@ -1,4 +1,4 @@
-"""Mails of test mode: kept for whoever tests, and sent to whom the settings allow (contract 8)."""
+"""E-mails of test mode: stored for the tester, and sent only to those whom the settings allow (contract 8)."""
 
 import asyncio
 import json
@@ -18,14 +18,14 @@ from esign.store.people import members
 from esign.store.queue import kept_mail, outbox
 from esign.store.queue.kept_mail import KeptMail, MailWords
 
-PATIENCE = 5.0  # seconds
+PATIENCE = 5.0  # seconds that a list waits for e-mails that are being written
 CAPTURED = "kept for tests, and sent to nobody"
 LINK = re.compile(r"https?://\S+/s/[\w-]{43}")
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Whose mail it is, and what about: no document, or one, and its recipient unless it goes to the sender."""
+    """Whose e-mail it is, and its document and recipient, if any. An e-mail to the sender has no recipient id."""
 
     owner: Owner
     to: str
@@ -35,7 +35,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A mail of test mode as its tester reads it; `links` are the signing links in it."""
+    """An e-mail of test mode as the tester reads it. `links` are the signing links in it."""
 
     id: str
     to: str
@@ -46,7 +46,10 @@ class Message:
 
 
 async def send(runtime: Runtime, message: EmailMessage, about: About) -> str:
-    """Hand a mail to the mail server, and what it said; in test mode keep it first, whatever becomes of it then."""
+    """Send a message, and return the mail server's reply. In test mode the message is stored first.
+
+    In test mode the reply is `CAPTURED` if the settings do not let the message leave.
+    """
     if about.owner.mode is Mode.TEST:
         await keep(runtime, message, about)
         if not await may_leave(runtime, about):
@@ -55,17 +58,19 @@ async def send(runtime: Runtime, message: EmailMessage, about: About) -> str:
 
 
 async def keep(runtime: Runtime, message: EmailMessage, about: About) -> None:
+    """Store the message for the tester."""
     kept = await asyncio.to_thread(filed, runtime, message, about)
 
     async def write(tx: Transaction) -> None:
         if about.document_id is not None:
-            await documents.get(tx, about.document_id)  # of one that is erased meanwhile nothing is kept
+            await documents.get(tx, about.document_id)  # raises if it is erased: then nothing is stored
         await kept_mail.keep(tx, kept)
 
     await runtime.db.write(write)
 
 
 def filed(runtime: Runtime, message: EmailMessage, about: About) -> KeptMail:
+    """Return the message as it is stored, with the words that the tester reads."""
     kept = wrapped(runtime.vault, message, runtime.clock.now())
     body = message.get_body(("plain",))
     text = str(body.get_content()) if body else ""
@@ -80,6 +85,7 @@ def filed(runtime: Runtime, message: EmailMessage, about: About) -> KeptMail:
 
 
 async def may_leave(runtime: Runtime, about: About) -> bool:
+    """Return whether the settings allow an e-mail of test mode to be sent."""
     rule = runtime.config.test.mails
     if rule == "members":
         return await members.is_active(runtime.db, about.owner.organisation_id, about.to)
@@ -94,9 +100,9 @@ async def find_page(
     document_id: str | None,
     recipient_id: str | None,
 ) -> tuple[list[Message], Place | None]:
-    """A page of the mails of test mode, newest first, and where the next begins.
+    """Return a page of the e-mails of test mode, newest first, and the place where the next page begins, or None.
 
-    Asked about a document, it waits a moment for mails that are just on their way.
+    With a document id it first waits up to `PATIENCE` for e-mails about the document that are not yet tried.
     """
     if document_id is not None:
         await written(runtime, owner, document_id)
@@ -111,7 +117,7 @@ async def find_kept(
     document_id: str | None = None,
     recipient_id: str | None = None,
 ) -> tuple[list[Message], Place | None]:
-    """The same, of those that are there already."""
+    """Return a page of the stored e-mails of test mode without waiting. Otherwise like `find_page`."""
     found = await kept_mail.find_tests(
         runtime.db, owner.organisation_id, limit + 1, after, document_id, recipient_id
     )
@@ -120,7 +126,7 @@ async def find_kept(
 
 
 async def written(runtime: Runtime, owner: Owner, document_id: str) -> None:
-    """Return once every mail about the document has been tried, or after `PATIENCE`."""
+    """Wait until every e-mail about the document has been tried, at most for `PATIENCE`."""
     with suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
             while await outbox.has_new_mail(runtime.db, owner.organisation_id, document_id):
@@ -128,5 +134,6 @@ async def written(runtime: Runtime, owner: Owner, document_id: str) -> None:
 
 
 def opened(runtime: Runtime, mail: MailWords) -> Message:
+    """Return the e-mail from its stored form."""
     words = json.loads(runtime.vault.decrypt("mail", mail.words, mail.id.encode()))
     return Message(mail.id, words["to"], mail.subject, words["text"], tuple(words["links"]), mail.created_at)

@@ -1,1 +1,1 @@
-"""Organisations, members, sessions, invitations, API keys and settings."""
+"""Organisations, members, users and their sessions, invitations, API keys and settings."""

@@ -1,4 +1,4 @@
-"""Organisations and keys: made, listed, revoked."""
+"""Creates, lists and revokes organisations and API keys, as the command line and the start of the program need it."""
 
 from dataclasses import dataclass, replace
 from email.utils import parseaddr
@@ -23,15 +23,15 @@ from esign.system.vault import Vault
 
 
 class LiveKeysNotAllowed(Exception):
-    """The installation is a test environment: it issues only test keys."""
+    """Raised if a live key is requested of a test environment, which issues only test keys."""
 
 
 class LiveScopeOfTestKey(Exception):
-    """A test key was to get a scope that only live keys have."""
+    """Raised if a test key is requested with a scope that only live keys have."""
 
 
 async def check_name(db: Database, config: Config) -> None:
-    """Raise ConfigError where the first use would make an organisation whose name no font can print."""
+    """Raise ConfigError if the first start would create an organisation whose name no font can print."""
     name = config.organisation.name
     if await accounts.first_organisation(db) is None and (missing := undrawn(name, config)):
         raise ConfigError(
@@ -41,7 +41,10 @@ async def check_name(db: Database, config: Config) -> None:
 
 
 async def ensure_organisation(db: Database, config: Config, now: Instant) -> Organisation:
-    """The organisation of the configuration, made at the first use; raises ConfigError as `check_name` does."""
+    """Return the first organisation, after creating it from the configuration at the first start.
+
+    Raises ConfigError as `check_name` does.
+    """
     existing = await accounts.first_organisation(db)
     if existing is not None:
         return existing
@@ -67,12 +70,12 @@ async def ensure_organisation(db: Database, config: Config, now: Instant) -> Org
 
 
 def undrawn(name: str, config: Config) -> list[str]:
-    """What of an organisation's name the certificate page of its documents could not show."""
+    """Return the characters of an organisation's name that no font can print on a certificate page."""
     return glyphs.missing_with_system([name], [str(path) for path in config.seal.font_paths])
 
 
 def plan_of(organisation: Organisation, config: Config) -> str:
-    """Its own plan, else the installation's."""
+    """Return the plan of the organisation, or else of the installation."""
     return organisation.plan or config.organisation.plan
 
 
@@ -88,10 +91,11 @@ async def create_key(
     expires_in_days: int | None,
     caller: Caller = COMMAND,
 ) -> tuple[ApiKey, str]:
-    """A key and, once, its text; refused below the business plan and over the limit of active keys.
+    """Create a key of the first organisation, and return it with its text, which is shown only this once.
 
-    Raises `LiveKeysNotAllowed` and `LiveScopeOfTestKey`. The key lives no longer than the organisation's
-    `max_key_lifetime_days`, whatever was asked for.
+    The key lives no longer than the organisation's `max_key_lifetime_days`. Raises `plan_required` below the
+    business plan, `limit_reached` beyond the limit of active keys, `LiveKeysNotAllowed` and
+    `LiveScopeOfTestKey`.
     """
     organisation = await ensure_organisation(db, config, now)
     expires_at = None if expires_in_days is None else now + expires_in_days * DAY
@@ -101,7 +105,7 @@ async def create_key(
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a key is to be called, and what it is to be good for."""
+    """The properties of a key that is requested."""
 
     name: str
     mode: Mode
@@ -120,7 +124,10 @@ async def add_key(
     secret: str | None = None,
     keep: Keep | None = None,
 ) -> tuple[ApiKey, str]:
-    """The same for one of several organisations; `secret`: its random part, where that was drawn before."""
+    """Create a key of the given organisation. Otherwise like `create_key`.
+
+    `secret` is the random part of the key if the caller has drawn it before.
+    """
     if not may_use_api(plan_of(organisation, config)):
         raise Problem("plan_required")
     if config.server.environment == "test" and wish.mode is Mode.LIVE:
@@ -144,14 +151,13 @@ async def add_key(
         limit = config.limits.api_keys
         if await accounts.count_active_keys(tx, organisation.id, now) >= limit:
             raise Problem("limit_reached", f"The organisation has {limit} active keys; revoke one first.")
-        if (
-            keep is not None
-        ):  # first: a secret that was drawn before may be that of a key that is made just now
+        # `keep` runs first: a request that is repeated may bring a `secret` whose key was added a moment ago.
+        if keep is not None:
             await keep(tx, key)
         await accounts.add_key(tx, key, api_key.digest(text))
         entry = Act("api_key.created", audit_log.about_key(key), {"name": key.name})
         await audit_log.log(tx, vault, organisation.id, caller, now, entry)
-        # By its scopes: what it may do now depends on its maker, and may be more tomorrow.
+        # Its scopes decide: the rights that it has now depend on its creator, who may have more tomorrow.
         if wish.mode is Mode.LIVE and not wish.scopes.isdisjoint({Scope.ALL, Scope.ACCOUNT_ADMIN}):
             await notices.tell_owners_of_key(tx, vault, key, caller, now)
 
@@ -160,25 +166,25 @@ async def add_key(
 
 
 def latest_end(organisation: Organisation, now: Instant) -> Instant | None:
-    """When a key made now ends at the latest; None where keys may live for ever."""
+    """Return the latest time at which a key created now may end, or None if keys may live for ever."""
     days = organisation.max_key_lifetime_days
     return None if days is None else now + days * DAY
 
 
 async def list_keys(db: Database) -> list[ApiKey]:
-    """Every key of the installation's organisation, oldest first."""
+    """Return every key of the first organisation, oldest first."""
     organisation = await accounts.first_organisation(db)
     return await accounts.keys_of(db, organisation.id) if organisation else []
 
 
 async def revoke_key(db: Database, vault: Vault, key_id: str, now: Instant) -> None:
-    """Counts from the next request on; `not_found` for an unknown id."""
+    """Revoke the key from the next request on. Raises `not_found`."""
 
     async def write(tx: Transaction) -> bool:
         if not await accounts.revoke_key(tx, key_id, now):
             return False
         key = await accounts.get_key(tx, key_id)
-        if key.revoked_at == now:  # a second time changes nothing
+        if key.revoked_at == now:  # a key that was revoked before keeps its time and gets no entry
             entry = Act(
                 "api_key.revoked", {**audit_log.about_key(key), "reason": "by hand"}, {"name": key.name}
             )
@@ -190,7 +196,10 @@ async def revoke_key(db: Database, vault: Vault, key_id: str, now: Instant) -> N
 
 
 def state_of(key: ApiKey, now: Instant) -> str:
-    """active, suspended (its maker is no active member any more), expired or revoked."""
+    """Return the state of the key: active, suspended, expired or revoked.
+
+    A key is suspended if the member who created it is not active any more.
+    """
     if key.revoked_at is not None:
         return "revoked"
     if key.expires_at is not None and key.expires_at <= now:
@@ -201,7 +210,7 @@ def state_of(key: ApiKey, now: Instant) -> str:
 async def create_organisation(
     db: Database, config: Config, vault: Vault, name: str, plan: str | None, now: Instant
 ) -> str:
-    """The id of one more organisation, with what the installation's has of language and time zone."""
+    """Create another organisation, with the language and time zone of the first one, and return its id."""
     first = await ensure_organisation(db, config, now)
     made = Organisation(
         id=new_id("org", now),
@@ -223,12 +232,12 @@ async def create_organisation(
 
 
 async def list_organisations(db: Database) -> list[Organisation]:
-    """Oldest first."""
+    """Return all organisations, oldest first."""
     return await accounts.organisations(db)
 
 
 async def set_plan(db: Database, vault: Vault, organisation_id: str, plan: str, now: Instant) -> None:
-    """Counts from the next request on, or the next start; raises `not_found`."""
+    """Set the plan of the organisation from the next request or start on. Raises `not_found`."""
 
     async def write(tx: Transaction) -> None:
         found = {one.id: one for one in await accounts.organisations(tx)}

@@ -1,4 +1,4 @@
-"""API keys as their organisation sees them: made, found, renamed, revoked (contract 3.5, 8)."""
+"""API keys as their organisation manages them: create, list, rename and revoke (contract 3.5, 8)."""
 
 from dataclasses import replace
 
@@ -26,7 +26,10 @@ async def create(
     secret: str | None = None,
     keep: Keep | None = None,
 ) -> tuple[ApiKey, str]:
-    """A key of this organisation and, once, its text; raises `plan_required` and `limit_reached`."""
+    """Create a key of this organisation, and return it with its text, which is shown only this once.
+
+    Raises `plan_required`, `limit_reached`, and `invalid_request` for a mode or scope that is not allowed.
+    """
     db, config, now = runtime.db, runtime.config, runtime.clock.now()
     try:
         made = await making.add_key(db, config, runtime.vault, now, organisation, wish, by, secret, keep)
@@ -38,19 +41,20 @@ async def create(
 
 
 async def count_active(runtime: Runtime, organisation: Organisation) -> int:
-    """How many of the keys that an organisation may have are in use, of both modes."""
+    """Return the number of active keys of an organisation, of both modes."""
     return await accounts.count_active_keys(runtime.db, organisation.id, runtime.clock.now())
 
 
 async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: Place | None
 ) -> tuple[list[ApiKey], Place | None]:
-    """A page of the keys of one mode, newest first, and where the next begins."""
+    """Return a page of the keys of one mode, newest first, and the place where the next page begins, or None."""
     found = await accounts.find_keys(runtime.db, owner.organisation_id, owner.mode, limit + 1, after)
     return page_of(found, limit)
 
 
 async def get(runtime: Runtime, owner: Owner, key_id: str) -> ApiKey:
+    """Return the key. Raises `not_found`."""
     return await accounts.get_own_key(runtime.db, owner.organisation_id, owner.mode, key_id)
 
 
@@ -63,7 +67,7 @@ async def rename(
     *,
     caller: Caller,
 ) -> ApiKey:
-    """The key under its new name; None leaves the old one."""
+    """Rename the key, and return it. A name of None keeps the old one."""
 
     async def write(tx: Transaction) -> ApiKey:
         key = await accounts.get_own_key(tx, owner.organisation_id, owner.mode, key_id)
@@ -84,7 +88,7 @@ async def rename(
 async def revoke(
     runtime: Runtime, owner: Owner, key_id: str, keep: Keep | None = None, *, caller: Caller
 ) -> str:
-    """Counts from the next request on; a second time changes nothing."""
+    """Revoke the key from the next request on, and return its id. A second call changes nothing."""
 
     async def write(tx: Transaction) -> None:
         key, now = (

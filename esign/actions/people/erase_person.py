@@ -1,7 +1,7 @@
-"""Erasing what is kept of one person: looked at first, then begun, then done document by document.
+"""Erases the data of one person: first looked at, then requested, then carried out document by document.
 
-Each document goes in a transaction of its own, which also notes how far the walk has come: whatever stops it, it goes
-on behind the last document, and its numbers are right.
+Each document is erased in a transaction of its own, which also records how far the erasure has come. After an
+interruption it goes on behind the last document, and its numbers are right.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ from esign.system.entropy import new_id
 
 BATCH = 50
 LOG_PAGE = 200
-MOST = 5_000  # documents that are looked at before it is begun
+MOST = 5_000  # documents that are looked at before an erasure is requested
 NEWEST = 20
 MODES = (Mode.LIVE, Mode.TEST)
 START = Place(-1, "")
@@ -43,9 +43,11 @@ START = Place(-1, "")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a person stands: documents by their fate were it begun now, `alone` of those that go.
+    """What an erasure requested now would do: documents by their fate, and `alone` the erased ones without
+    other people.
 
-    `more`: there are others that were not looked at. `templates`: id and title of those whose words name the address.
+    `more` says that further documents were not looked at. `templates` holds id and title of those that name the
+    address.
     """
 
     fates: Counter[Fate]
@@ -56,15 +58,17 @@ class Found:
 
     @property
     def documents(self) -> int:
+        """Return the number of documents that were looked at."""
         return self.fates.total()
 
     @property
     def with_others(self) -> int:
+        """Return the number of documents to erase in which other people take part."""
         return self.fates[Fate.ERASED] - self.alone
 
 
 async def look(runtime: Runtime, owner: Owner, email: str) -> Found:
-    """Nothing is changed."""
+    """Return what an erasure requested now would do. Nothing is changed."""
     now = runtime.clock.settled()
     organisation = await accounts.get_organisation(runtime.db, owner.organisation_id)
     fates: Counter[Fate] = Counter()
@@ -84,7 +88,7 @@ async def look(runtime: Runtime, owner: Owner, email: str) -> Found:
 async def walk(
     runtime: Runtime, organisation_id: str, email: str, mode: Mode, after: Place
 ) -> AsyncIterator[tuple[Mode, Document]]:
-    """Every document in which this address is a recipient's, oldest first, from a place on."""
+    """Yield every document in which this address is a recipient's, with its mode, oldest first, from a place on."""
     asked = Listing(recipient_email=email, sort=Sort.OLDEST)
     for one in MODES[MODES.index(mode) :]:
         while found := await listing.find_page(runtime.db, organisation_id, one, BATCH, after, asked):
@@ -103,7 +107,10 @@ async def begin(
     origin: Origin,
     keep: Keep | None = None,
 ) -> Erasing:
-    """It is done by the clock; `shared`: documents with other people in them go too."""
+    """Request an erasure, which a scheduled job carries out.
+
+    With `shared`, documents with other people are erased too.
+    """
     now = runtime.clock.now()
     erasing = Erasing(new_id("ers", now), owner.organisation_id, email, shared, actor, origin, now)
 
@@ -119,12 +126,12 @@ async def begin(
 
 
 async def recent(runtime: Runtime, owner: Owner) -> list[Erasing]:
-    """The newest requests, newest first."""
+    """Return the newest requests, newest first."""
     return await erasings.newest(runtime.db, owner.organisation_id, runtime.vault, NEWEST)
 
 
 async def carry_out(runtime: Runtime, erasing: Erasing) -> int:
-    """Go on where it stopped, to its end; the number of documents that went."""
+    """Carry out an erasure from where it stopped to its end. Return the number of documents erased by this call."""
     assert erasing.email is not None
     after = Place(erasing.at, erasing.document_id)
     gone = 0
@@ -134,7 +141,7 @@ async def carry_out(runtime: Runtime, erasing: Erasing) -> int:
 
     async def finish(tx: Transaction) -> None:
         now = runtime.clock.now()
-        erased = await erasings.finish(tx, erasing.id, now)  # with those of runs that were cut short
+        erased = await erasings.finish(tx, erasing.id, now)  # includes those of interrupted runs
         entry = Act("erasure.finished", {"erasureId": erasing.id, "documents": erased})
         await audit_log.log(tx, runtime.vault, erasing.organisation_id, PROGRAM, now, entry)
 
@@ -143,9 +150,10 @@ async def carry_out(runtime: Runtime, erasing: Erasing) -> int:
 
 
 async def erase_from_log(runtime: Runtime, erasing: Erasing) -> None:
-    """Erase what the administrative log keeps of the person, a page at a time; a later entry names the numbers.
+    """Erase the personal data in the administrative audit log, a page at a time. A later entry names the erased
+    entries.
 
-    What somebody did as a member is kept while they are one.
+    The acts of an active member are kept as long as they are a member.
     """
     organisation_id, email = erasing.organisation_id, erasing.email or ""
     if await members.is_active(runtime.db, organisation_id, email):
@@ -159,20 +167,24 @@ async def erase_from_log(runtime: Runtime, erasing: Erasing) -> None:
 
 
 async def erase_entries(runtime: Runtime, organisation_id: str, numbers: list[int], tx: Transaction) -> None:
+    """Erase the personal data of the entries, and enter which were erased."""
     await logged.erase_personal(tx, organisation_id, numbers)
     entry = Act(ERASED, {"entries": numbers})
     await audit_log.log(tx, runtime.vault, organisation_id, PROGRAM, runtime.clock.now(), entry)
 
 
 def names(personal: Any, email: str) -> bool:
-    """Return whether the address stands anywhere in the personal half of an entry."""
+    """Return whether the address stands anywhere in the personal data of an entry."""
     if isinstance(personal, dict):
         return any(names(value, email) for value in personal.values())
     return isinstance(personal, str) and fold(personal) == fold(email)
 
 
 async def decide(runtime: Runtime, erasing: Erasing, mode: Mode, seen: Document) -> Fate | None:
-    """One document, as it is by now."""
+    """Erase one document if the rules allow it, and record the progress. Return what became of it.
+
+    It is read again, and None is returned if it is deleted or the address is no longer a recipient's.
+    """
     now, email = runtime.clock.now(), erasing.email or ""
 
     async def write(tx: Transaction) -> Fate | None:

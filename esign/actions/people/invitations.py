@@ -1,6 +1,6 @@
-"""How people come to sign in: the first owner, those who are invited, and those who forgot their password.
+"""How people get an account: the first owner, invited members, and users who forgot their password.
 
-A mailed or printed link opens a page on which a password is chosen; only sending that page uses the link.
+A link opens a page on which the person chooses a password. Only sending that page uses up the link.
 """
 
 from dataclasses import dataclass, replace
@@ -27,23 +27,23 @@ from esign.system.passwords import lane_of_known
 PAGES = {Errand.SETUP: "set-up", Errand.INVITATION: "invitation", Errand.RESET: "password"}
 FIRST = "first owner"
 SETUP_FILE = "setup-link"
-RESETS = 5  # links for a new password that one person may have at the same time
+RESETS = 5  # most links for a new password that one user may have at the same time
 
 
 def link(base_url: str, errand: Errand, token: str) -> str:
-    """The address of the page; the log masks the token."""
+    """Return the address of the page. Logs mask the token in it."""
     return f"{base_url}/{PAGES[errand]}/{token}"
 
 
 async def issue(tx: Transaction, errand: Errand, subject: str, now: Instant, *, beside: bool = False) -> str:
-    """A token in place of earlier ones for the same, or `beside` them."""
+    """Return a new token. Earlier tokens for the same errand and subject end, unless `beside` is true."""
     token = new_token()
     await tickets.add(tx, token, Ticket(errand, subject, now + LASTS[errand]), beside=beside)
     return token
 
 
 async def setup_token(db: Database, now: Instant) -> str | None:
-    """The token of the first start while nobody owns an organisation, else None."""
+    """Return a token for setting up the first owner, or None if an organisation has an owner."""
 
     async def write(tx: Transaction) -> str | None:
         return None if await members.any_owner(tx) else await issue(tx, Errand.SETUP, FIRST, now)
@@ -52,19 +52,19 @@ async def setup_token(db: Database, now: Instant) -> str | None:
 
 
 def keep_setup_link(data: Path, address: str) -> Path:
-    """Write the link of the first start into a file that only the owner of the data folder reads."""
+    """Write the setup link into a file that only the owner of the data folder can read. Return its path."""
     place = data / SETUP_FILE
     vault.write_over(place, f"{address}\n".encode())
     return place
 
 
 def forget_setup_link(data: Path) -> None:
-    """The link was used, or has ended."""
+    """Delete the file with the setup link, if it exists."""
     (data / SETUP_FILE).unlink(missing_ok=True)
 
 
 async def invite(runtime: Runtime, tx: Transaction, member: Member, now: Instant) -> str:
-    """The link that lets somebody join as `member`, which is mailed to them."""
+    """Send a link by e-mail that lets its reader join as `member`, and return the link."""
     token = await issue(tx, Errand.INVITATION, member.id, now)
     to = link(runtime.config.server.base_url, Errand.INVITATION, token)
     organisation = await accounts.get_organisation(tx, member.organisation_id)
@@ -80,16 +80,18 @@ async def invite(runtime: Runtime, tx: Transaction, member: Member, now: Instant
 
 
 async def hand_over(runtime: Runtime, tx: Transaction, member: Member, now: Instant) -> str:
-    """The same link for whoever invites to give to them; nothing is mailed, and an earlier link ends."""
+    """Return a link that lets its reader join as `member`. No e-mail is sent, and an earlier link ends."""
     token = await issue(tx, Errand.INVITATION, member.id, now)
     return link(runtime.config.server.base_url, Errand.INVITATION, token)
 
 
 async def forgot(runtime: Runtime, email: str, origin: Origin) -> None:
-    """A link for a new password, by mail, where somebody of this address signs in; nothing tells which it was.
+    """Send a link for a new password by e-mail, if a user with this address can sign in. The caller does not
+    learn whether.
 
-    Anybody may ask for it, so it takes nothing away: links of before work on, the mail does not count against the
-    quota of the organisation, and who has `RESETS` links in the mailbox gets no further mail until one has ended.
+    Anyone may ask for it, so it must do no harm: earlier links stay valid, the e-mail does not count against
+    the quota of the organisation, and a user with `RESETS` valid links gets no further e-mail until one has
+    ended.
     """
     now = runtime.clock.now()
     user = await users.find(runtime.db, email)
@@ -117,7 +119,7 @@ async def forgot(runtime: Runtime, email: str, origin: Origin) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """Who is invited as what; `user` is the person who signs in with this address already."""
+    """Who is invited, and as what. `user` is the user who signs in with this address already, if any."""
 
     member: Member
     organisation: str
@@ -125,12 +127,12 @@ class Invitation:
 
 
 async def is_open(runtime: Runtime, errand: Errand, token: str) -> bool:
-    """Whether the link can still be used."""
+    """Return whether the link can still be used."""
     return await tickets.find(runtime.db, errand, token, runtime.clock.now()) is not None
 
 
 async def invitation(runtime: Runtime, token: str) -> Invitation | None:
-    """None where the link can no longer be used."""
+    """Return the invitation, or None if the link can no longer be used."""
     subject = await tickets.find(runtime.db, Errand.INVITATION, token, runtime.clock.now())
     member = await members.get(runtime.db, subject) if subject else None
     if member is None:
@@ -148,9 +150,10 @@ async def join(
     origin: Origin,
     device: str | None = None,
 ) -> User | None:
-    """The person who signs in from now on as the member; raises `not_found` where the link was used meanwhile.
+    """Let an invited person join, and return the user. Raises `not_found` if the link was used meanwhile.
 
-    Somebody who has an account here gives its password, else None; anybody else chooses one.
+    A person who has an account gives its password; None is returned if it is wrong. Any other person chooses
+    one.
     """
     now, known = runtime.clock.now(), invited.user
     lane = lane_of_known(device or invited.member.id)
@@ -177,18 +180,19 @@ async def join(
 
 
 async def enter(runtime: Runtime, tx: Transaction, member: Member, origin: Origin, now: Instant) -> None:
-    """Enter somebody who has joined in the administrative log."""
+    """Enter in the administrative audit log that a member has joined."""
     entry = Act("member.joined", {"memberId": member.id, "role": member.role.value})
     await audit_log.log(tx, runtime.vault, member.organisation_id, caller_of(member, origin), now, entry)
 
 
 def caller_of(member: Member, origin: Origin) -> Caller:
+    """Return the member as the caller of a request."""
     return Caller(Actor("member", member.id, member.name, member.email), origin)
 
 
 @dataclass(frozen=True, slots=True)
 class Founder:
-    """The first owner, and what the organisation is called from now on."""
+    """The first owner, and the new name of the organisation."""
 
     name: str
     email: str
@@ -198,7 +202,8 @@ class Founder:
 
 
 async def found(runtime: Runtime, token: str, given: Founder, origin: Origin) -> User:
-    """The owner of the organisation that is here already; raises `not_found` where the link was used meanwhile.
+    """Create the owner of the first organisation, and return the user. Raises `not_found` if the link was used
+    meanwhile.
 
     Raises `invalid_request` for a name of the organisation that cannot be printed.
     """
@@ -228,10 +233,12 @@ async def found(runtime: Runtime, token: str, given: Founder, origin: Origin) ->
 
 
 def new_user(email: str, name: str, now: Instant, password: str) -> User:
+    """Return a new user. `password` is the hash."""
     return User(new_id("usr", now), email, name, now, password=password, password_at=now)
 
 
 def owner_of(organisation_id: str, user: User, now: Instant) -> Member:
+    """Return the user as an active owner of the organisation."""
     return Member(
         id=new_id("mem", now),
         organisation_id=organisation_id,
@@ -245,14 +252,14 @@ def owner_of(organisation_id: str, user: User, now: Instant) -> Member:
 
 
 async def reset(runtime: Runtime, token: str) -> User | None:
-    """Whose password the link lets choose; None where it can no longer be used."""
+    """Return the user whose password the link can set, or None if the link can no longer be used."""
     subject = await tickets.find(runtime.db, Errand.RESET, token, runtime.clock.now())
     user = await users.get(runtime.db, subject) if subject else None
     return None if user is None or user.disabled_at is not None else user
 
 
 async def choose(runtime: Runtime, token: str, password: str, origin: Origin) -> None:
-    """A new password by a mailed link: what was open with the old one ends. Raises `not_found`."""
+    """Set a new password with a mailed link, and end all sessions of the user. Raises `not_found`."""
     now, hashed = runtime.clock.now(), await runtime.passwords.hash(password, lane_of_known(token))
 
     async def write(tx: Transaction) -> None:

@@ -1,4 +1,4 @@
-"""API keys that come to their end: their administrators are told, and unused ones revoked where that is wished."""
+"""API keys that end soon: notifies their administrators, and revokes unused keys if the configuration says so."""
 
 from esign.actions.base import audit_log
 from esign.actions.base.audit_log import Act
@@ -13,7 +13,7 @@ from esign.store.people import accounts
 
 
 async def tell_expiring(runtime: Runtime) -> int:
-    """The number of keys whose administrators are told now that they expire."""
+    """Notify administrators of keys that end soon. Return the number of keys in notices."""
     now = runtime.clock.settled()
     found = await accounts.find_expiring_keys(runtime.db, now, now + max(EXPIRY_NOTICES) * DAY)
 
@@ -35,7 +35,10 @@ async def tell_expiring(runtime: Runtime) -> int:
 
 
 async def revoke_unused(runtime: Runtime) -> int:
-    """The number of keys that were spoken of or revoked now, because nobody has used them for so long."""
+    """Warn about keys that have not been used for long, and revoke them in the end.
+
+    Return the number of keys concerned.
+    """
     now = runtime.clock.settled()
     found = await accounts.find_unused_keys(runtime.db, now - UNUSED + FIRST, now)
 
@@ -65,7 +68,10 @@ async def revoke_unused(runtime: Runtime) -> int:
 async def tell(
     runtime: Runtime, tx: Transaction, key: ApiKey, letter: str, name: str, ends_at: Instant
 ) -> bool:
-    """Whether there is anybody to tell: without two notices no key is revoked."""
+    """Queue a notice about the key.
+
+    Return False if there is nobody to notify: then the key is not revoked later either.
+    """
     organisation = await accounts.get_organisation(tx, key.organisation_id)
     if not await notices.administrators(tx, organisation):
         return False

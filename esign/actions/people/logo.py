@@ -1,4 +1,4 @@
-"""The logo that an organisation shows on signing pages, in its mails and on certificate pages."""
+"""Stores and removes the logo that an organisation shows on signing pages, in e-mails and on certificate pages."""
 
 import hashlib
 from dataclasses import replace
@@ -15,20 +15,20 @@ from esign.runtime import Runtime
 from esign.store.engine.database import Transaction
 from esign.store.people import accounts, logos
 
-MOST = 2**20  # bytes of what is sent
+MOST = 2**20  # bytes of an uploaded picture
 LARGE = "The logo is larger than 1 MB. Save it smaller and send that."
 UNREAD = "The picture cannot be read. Save it again, or choose another."
 
 
 async def put(runtime: Runtime, owner: Owner, image: bytes, *, caller: Caller) -> None:
-    """Shown from now on; raises `invalid_request` with a sentence where the picture is none that can be."""
+    """Store the picture as the logo. Raises `invalid_request` with a sentence if it cannot be used as one."""
     require_room(runtime)
     if len(image) > MOST:
         raise Problem("invalid_request", LARGE)
     try:
         picture = await runtime.pdf.reencode(image, "logo", Turn(Kind.ACT, owner.organisation_id))
     except Problem as problem:
-        if problem.code == "invalid_file":  # it brought a worker down
+        if problem.code == "invalid_file":  # the picture made a worker fail
             raise Problem("invalid_request", UNREAD) from problem
         raise
     logo = Logo(hashlib.sha256(picture.png).hexdigest(), picture.width, picture.height)
@@ -43,7 +43,7 @@ async def put(runtime: Runtime, owner: Owner, image: bytes, *, caller: Caller) -
 
 
 async def remove(runtime: Runtime, owner: Owner, *, caller: Caller) -> None:
-    """From now on the initials stand for the organisation; of what was sealed or mailed nothing changes."""
+    """Remove the logo. Pages then show the initials; sealed files and sent e-mails do not change."""
 
     async def write(tx: Transaction) -> None:
         organisation = await accounts.get_organisation(tx, owner.organisation_id)
@@ -57,7 +57,7 @@ async def remove(runtime: Runtime, owner: Owner, *, caller: Caller) -> None:
 async def enter(
     runtime: Runtime, tx: Transaction, before: Organisation, logo: Logo | None, caller: Caller
 ) -> None:
-    """Enter the change in the administrative log, by the hashes of the pictures."""
+    """Enter the change in the administrative audit log, with the hashes of the pictures."""
     was, will = (one.sha256 if one else None for one in (before.logo, logo))
     if was != will:
         act = Act("settings.changed", {"changes": {"logo": {"from": was, "to": will}}})

@@ -1,7 +1,8 @@
-"""Members of an organisation: added, changed, removed; never left without an owner (contract 3.5).
+"""Adds, changes and removes members of an organisation, which always keeps an owner (contract 3.5).
 
-A member is `invited`, and mailed a link, until they have joined. Only an owner changes owners. What the caller may do
-is read in the transaction of the change: of two owners who demote each other at once, one was no owner any more.
+A member is `invited`, and gets a link by e-mail, until they have joined. Only an owner changes owners. The role
+of the caller is read in the transaction of the change: if two owners demote each other at once, the second is
+no owner any more.
 """
 
 from dataclasses import dataclass, replace
@@ -37,13 +38,13 @@ from esign.system.entropy import new_id
 async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: Place | None
 ) -> tuple[list[Member], Place | None]:
-    """A page of members, newest first, and where the next begins."""
+    """Return a page of members, newest first, and the place where the next page begins, or None."""
     found = await members.find(runtime.db, owner.organisation_id, limit + 1, after)
     return page_of(found, limit)
 
 
 async def find_role(tx: Transaction, owner: Owner, caller: Caller) -> MemberRole:
-    """Return what the caller is towards the members now; raise `insufficient_scope` for who is nobody here any more.
+    """Return the role with which the caller changes members. Raises `insufficient_scope` for a caller who may not.
 
     An API key counts as `BY_KEY`, the command line and the program as an owner.
     """
@@ -67,7 +68,7 @@ async def invite(
     *,
     caller: Caller,
 ) -> Member:
-    """A new member; raises `member_exists`. The owners are told where it is one of them."""
+    """Invite a new member, and return it. The owners are notified of a new owner. Raises `member_exists`."""
     now = runtime.clock.now()
     member = Member(
         id=new_id("mem", now),
@@ -95,15 +96,16 @@ async def invite(
 
 
 def invitation(member: Member, *, again: bool = False, link_shown: bool = False) -> Act:
-    """Return the entry of an invitation, with whether the person who invites was shown its link."""
+    """Return the log entry of an invitation, with whether the caller was shown its link."""
     data = {"memberId": member.id, "role": member.role.value, "again": again, "linkShown": link_shown}
     return Act("member.invited", data, {"name": member.name, "email": member.email})
 
 
 async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller: Caller) -> Member:
-    """A new link in place of the one that was mailed; raises `not_found` where they have joined.
+    """Send a new link by e-mail, which replaces the earlier one, and return the member. Raises `not_found` if
+    they have joined.
 
-    Whoever holds the link joins as that member, so the link of an owner is for owners alone.
+    The reader of a link joins as that member, so only an owner may renew the link of an owner.
     """
     now = runtime.clock.now()
 
@@ -122,9 +124,9 @@ async def invite_again(runtime: Runtime, owner: Owner, member_id: str, *, caller
 
 
 async def issue_link(runtime: Runtime, owner: Owner, member_id: str, *, caller: Caller) -> tuple[Member, str]:
-    """The invitation link of a member for whoever invites, in place of one that was mailed.
+    """Return the member and their invitation link, for the caller to hand over. An earlier link ends.
 
-    Raises `not_found` where they have joined, and what `require_may_change` raises.
+    Raises `not_found` if they have joined, and what `require_may_change` raises.
     """
     now = runtime.clock.now()
 
@@ -148,7 +150,10 @@ async def issue_link(runtime: Runtime, owner: Owner, member_id: str, *, caller: 
 
 
 async def find_mailed(runtime: Runtime, invited: list[Member]) -> dict[str, bool]:
-    """Whether a mail server took the newest invitation of each; without those whose mail still waits or is gone."""
+    """Return for each invited member whether a mail server accepted their newest invitation.
+
+    Members whose e-mail is still waiting, or is gone, are left out.
+    """
     newest = {member.id: await sent_mail.find_invitation(runtime.db, member.id) for member in invited}
     return {
         id: mail.state == "done" and mail.reply not in (None, embedded_outbox.KEPT)
@@ -167,10 +172,10 @@ async def change(
     *,
     caller: Caller,
 ) -> Member:
-    """Another name or role, None leaving it; raises `last_owner`. The owners are told of a new one.
+    """Change name or role of a member, and return it. None keeps a value. Raises `last_owner`.
 
-    Who is invited and becomes more is mailed a new link, and the one before ends: somebody else may have been handed
-    it, and whoever holds the link joins as that member.
+    The owners are notified of a new owner. An invited member who gets a higher role is mailed a new link, and
+    the earlier one ends: it may have been handed to another person, and its reader joins as that member.
     """
 
     async def write(tx: Transaction) -> Member:
@@ -199,7 +204,7 @@ async def change(
 
 
 def change_of(before: Member, after: Member) -> Act:
-    """Return the entry of another role or name."""
+    """Return the log entry of a changed role or name."""
     data: dict[str, Any] = {"memberId": after.id}
     detail: dict[str, Any] = {"name": after.name, "email": after.email}
     if before.role is not after.role:
@@ -211,14 +216,14 @@ def change_of(before: Member, after: Member) -> Act:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """The id of a member who was removed, and the keys they made, which do nothing from now on."""
+    """The id of a removed member, and the keys that they created, which have no effect from now on."""
 
     id: str
     keys: tuple[ApiKey, ...]
 
 
 async def find_keys(runtime: Runtime, owner: Owner, member_id: str) -> list[ApiKey]:
-    """Return the active keys of both modes that the member made; raises `not_found`."""
+    """Return the active keys of both modes that the member created. Raises `not_found`."""
     member = await members.get_own(runtime.db, owner.organisation_id, member_id)
     return await accounts.find_active_keys_of(runtime.db, member, runtime.clock.now())
 
@@ -232,9 +237,10 @@ async def remove(
     caller: Caller,
     revoke_keys: bool = True,
 ) -> Removal:
-    """Remove the member; their documents stay, their mailed invitation ends. Raises `last_owner`.
+    """Remove the member. Their documents stay, and their invitation link ends. Raises `last_owner`.
 
-    The keys they made are suspended, as they act with the role of their maker; `revoke_keys` also ends them for good.
+    The keys that they created are suspended, since a key acts with the role of its creator. With `revoke_keys`
+    they are revoked.
     """
     now = runtime.clock.now()
 

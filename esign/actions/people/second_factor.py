@@ -1,4 +1,4 @@
-"""The second factor: codes of an authenticator (RFC 6238) and, in its stead, recovery codes."""
+"""The second factor: codes of an authenticator app (RFC 6238) and recovery codes."""
 
 import hmac
 
@@ -16,22 +16,22 @@ from esign.store.engine.database import Transaction
 from esign.store.people import sessions, users
 from esign.system.entropy import new_recovery_code
 
-STEP = 30  # seconds; the step before and after count as well, each once
-RECOVERY = 10
+STEP = 30  # seconds; codes of the step before and after are accepted too, each once
+RECOVERY = 10  # recovery codes of a user
 
 
 def new_secret() -> str:
-    """160 random bits in base32."""
+    """Return 160 random bits in base32."""
     return pyotp.random_base32(32)
 
 
 def address(secret: str, user: User, issuer: str) -> str:
-    """What an authenticator reads from the QR code."""
+    """Return the URI that an authenticator app reads from the QR code."""
     return pyotp.TOTP(secret).provisioning_uri(name=user.email, issuer_name=issuer)
 
 
 def matching(secret: str, code: str, now: Instant) -> int | None:
-    """The step whose code it is, None where it is that of none."""
+    """Return the time step to which the code belongs, or None."""
     totp, step, given = pyotp.TOTP(secret), now // (STEP * SECOND), digits(code)
     fitting = [
         n for n in (step - 1, step, step + 1) if hmac.compare_digest(totp.at(n * STEP).encode(), given)
@@ -42,9 +42,10 @@ def matching(secret: str, code: str, now: Instant) -> int | None:
 async def enable(
     runtime: Runtime, user: User, secret: str, code: str, keep: str, *, origin: Origin
 ) -> list[str] | None:
-    """The recovery codes, shown this once; every session but `keep` ends, which gave no code.
+    """Enable the second factor, and return the recovery codes, which are shown only this once.
 
-    None where the code is not that of the secret.
+    Every session but `keep` ends, because the others gave no code. Return None if the code does not belong to
+    the secret.
     """
     now = runtime.clock.now()
     step = matching(secret, code, now)
@@ -65,7 +66,7 @@ async def enable(
 
 
 async def disable(runtime: Runtime, user: User, keep: str, *, origin: Origin) -> None:
-    """The password alone signs in again; every session but `keep` ends."""
+    """Disable the second factor, so that the password alone signs in. Every session but `keep` ends."""
 
     async def write(tx: Transaction) -> None:
         await users.require_same(tx, user)
@@ -78,14 +79,14 @@ async def disable(runtime: Runtime, user: User, keep: str, *, origin: Origin) ->
 
 
 async def tell(runtime: Runtime, tx: Transaction, user: User, act: str, letter: str, origin: Origin) -> None:
-    """Enter what became of the second factor in the administrative log, and tell the person by mail."""
+    """Enter a change of the second factor in the administrative audit log, and notify the user by e-mail."""
     now = runtime.clock.now()
     await audit_log.log_of_user(tx, runtime.vault, user, origin, now, Act(act, {}))
     await notices.tell_user_at_home(tx, runtime.vault, user, letter, origin, now)
 
 
 async def renew_recovery(runtime: Runtime, user: User, *, origin: Origin) -> list[str]:
-    """New codes, shown this once; those before no longer count."""
+    """Replace the recovery codes, and return the new ones, which are shown only this once."""
     codes = [new_recovery_code() for _ in range(RECOVERY)]
 
     async def write(tx: Transaction) -> None:
@@ -98,12 +99,12 @@ async def renew_recovery(runtime: Runtime, user: User, *, origin: Origin) -> lis
 
 
 async def use(tx: Transaction, runtime: Runtime, user: User, code: str, now: Instant) -> str | None:
-    """What the code is, `code` or `recovery`, where it signs in, which it does once; else None."""
+    """Use up the code. Return `code` or `recovery` for a right one, otherwise None."""
     if user.totp is None:
         return None
     secret = runtime.vault.decrypt("totp", user.totp, user.id.encode()).decode()
     step = matching(secret, code, now)
-    if step is None and runtime.clock.doubt:  # the authenticator may go by the time that is not believed yet
+    if step is None and runtime.clock.doubt:  # the app may go by the wall clock, which is not trusted now
         step = matching(secret, code, runtime.clock.wall())
     if step is not None:
         return "code" if await users.use_step(tx, user.id, step) else None
@@ -111,6 +112,6 @@ async def use(tx: Transaction, runtime: Runtime, user: User, code: str, now: Ins
 
 
 def mac(runtime: Runtime, user_id: str, code: str) -> bytes:
-    """What is stored of a recovery code, however its groups were typed."""
+    """Return the MAC that is stored of a recovery code. Blanks, hyphens and case do not matter."""
     letters = "".join(c for c in code.lower() if c.isalnum())
     return runtime.vault.mac("recovery", f"{user_id}:{letters}".encode())

@@ -1,7 +1,7 @@
-"""Signing in and out, and who a browser is meanwhile (reliability.md 2, rows 6 and 7).
+"""Signs users in and out, confirms the password or code before sensitive changes, and finds the user of a cookie.
 
-A session of a person with a second factor is half until its code was given. Each time a session gains something its
-cookie is a new one, so that nobody gains it who knew the old.
+The session of a user with a second factor stays half until its code was given. Whenever a session gains rights
+it gets a new cookie, so that knowing the old cookie gains nothing.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,10 @@ from esign.system.passwords import lane_of_known, lane_of_stranger
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """Who is at the browser, in which organisation and as what; `elsewhere`: their other organisations."""
+    """A signed-in user, with the organisation and membership of the session.
+
+    `elsewhere` are their other organisations.
+    """
 
     user: User
     member: Member
@@ -39,10 +42,11 @@ class Signed:
 async def sign_in(
     runtime: Runtime, email: str, password: str, origin: Origin, browser: Browser
 ) -> tuple[str, Session] | None:
-    """A cookie and its session; None, and as slowly, where address and password do not belong together.
+    """Begin a session, and return its cookie with it. Return None, after the same time, if address or password
+    is wrong.
 
-    Either way it is entered in the administrative log, failures in bounded number. A browser that the account knows
-    has a lane of its own before the hashing.
+    Both are entered in the administrative audit log, failures in limited number. A known browser has a lane of
+    its own in the queue for password hashing.
     """
     user = await users.find(runtime.db, email)
     lane = lane_of_known(browser.lane) if browser.lane else lane_of_stranger(origin.ip)
@@ -65,12 +69,13 @@ async def begin(
     *,
     expected: bool = False,
 ) -> tuple[str, Session]:
-    """A new session of somebody who has just shown who they are.
+    """Begin a session of a user who has just authenticated, and return its cookie with it.
 
-    They are told by mail where the `browser` was not used by them before, unless it is `expected`: whoever has just
-    joined needs no warning of it. Without a `browser` (programs that sign in) nothing is remembered or told.
-    Raises `revision_mismatch` where a new password, a second factor or the end of the account came between: whoever
-    signs in with the old one without end must not be left with a session.
+    The user is notified by e-mail if they have not used the `browser` before, unless the session is `expected`,
+    as after joining. Without a `browser` (programs that sign in) nothing is remembered and no notice is sent.
+
+    Raises `revision_mismatch` if the password, the second factor or the account has changed meanwhile: a client
+    that keeps signing in with the old password must not end up with a session.
     """
     now, token = runtime.clock.now(), new_token()
     mode = Mode.LIVE if allows(runtime, Mode.LIVE) else Mode.TEST
@@ -109,7 +114,7 @@ async def enter(
     *,
     expected: bool = False,
 ) -> None:
-    """Enter a sign-in that is complete in the administrative log; tell the person where the browser is a new one."""
+    """Enter a completed sign-in in the administrative audit log, and notify the user if the browser is new."""
     now = runtime.clock.now()
     known = browser is not None and await known_browsers.is_known(tx, user.id, browser, now)
     if browser is not None:
@@ -123,19 +128,22 @@ async def enter(
 
 
 async def look_again(runtime: Runtime, session: Session) -> Session | None:
-    """The session as it is by now, also under another cookie; None where it has ended."""
+    """Return the session as it is now, also if it has another cookie, or None if it has ended."""
     return await sessions.get_own(runtime.db, session, runtime.clock.now())
 
 
 async def known(runtime: Runtime, token: str) -> Session | None:
-    """The session of a cookie, whole or half."""
+    """Return the session of a cookie, whole or half, or None."""
     return await sessions.get(runtime.db, token, runtime.clock.now())
 
 
 async def give_factor(
     runtime: Runtime, token: str, code: str, origin: Origin, browser: str | None = None
 ) -> str | None:
-    """The cookie of the whole session for that of the half one; None where the code is not right, or it has ended."""
+    """Complete a half session with a code, and return its new cookie.
+
+    Return None if the code is wrong or the session ended.
+    """
     now = runtime.clock.now()
     half = await sessions.get(runtime.db, token, now)
     if half is None or half.stage is not Stage.HALF:
@@ -161,7 +169,7 @@ async def give_factor(
 
 
 class WrongProof(Exception):
-    """What was given to confirm a sensitive act is not right; `what` says which of the two it is."""
+    """Raised if the proof given for a sensitive change is wrong. `what` says which of the two it is."""
 
     def __init__(self, what: Literal["password", "code"]) -> None:
         self.what = what
@@ -176,10 +184,10 @@ async def confirm(
     password: str | None = None,
     code: str | None = None,
 ) -> str:
-    """Return a new cookie of the session, in which what was given counts from now on; None is not looked at.
+    """Confirm password or code of a session before a sensitive change, and return its new cookie. None is not checked.
 
-    A code counts once, whether of the authenticator or for recovery. Raises `WrongProof`, also of a session that has
-    ended; the failure is entered in the administrative log.
+    A code of the app or a recovery code is accepted once. Raises `WrongProof` if the proof is wrong or the
+    session has ended. The failure is entered in the administrative audit log.
     """
     try:
         return await _renew(runtime, signed, password, code)
@@ -189,6 +197,7 @@ async def confirm(
 
 
 async def _renew(runtime: Runtime, signed: Signed, password: str | None, code: str | None) -> str:
+    """Check the proof and give the session a new cookie. Raises `WrongProof`."""
     if password is not None and not await runtime.passwords.fits(
         signed.user.password, password, lane_of_known(signed.user.id)
     ):
@@ -212,12 +221,12 @@ async def _renew(runtime: Runtime, signed: Signed, password: str | None, code: s
 
 
 def allows(runtime: Runtime, mode: Mode) -> bool:
-    """Whether the installation has this mode: a test environment has one alone."""
+    """Return whether the installation has this mode. A test environment has only test mode."""
     return mode is Mode.TEST or runtime.config.server.environment != "test"
 
 
 async def signed(runtime: Runtime, session: Session) -> Signed | None:
-    """Whose session it is, while it is whole and the person still of the organisation."""
+    """Return the user of a session, or None if the session is half or the user is not a member any more."""
     if session.stage is not Stage.WHOLE:
         return None
     user = await users.get(runtime.db, session.user_id)
@@ -234,6 +243,8 @@ async def signed(runtime: Runtime, session: Session) -> Signed | None:
 
 
 async def touch(runtime: Runtime, session: Session, now: Instant) -> None:
+    """Record that the session and its user were seen now."""
+
     async def write(tx: Transaction) -> None:
         await sessions.touch(tx, session.id, now)
         await users.save_seen(tx, session.user_id, now)
@@ -242,7 +253,10 @@ async def touch(runtime: Runtime, session: Session, now: Instant) -> None:
 
 
 async def go(runtime: Runtime, signed: Signed, organisation_id: str, mode: Mode) -> bool:
-    """Whether the session is now there: the person must be of that organisation."""
+    """Move the session to an organisation and mode.
+
+    Return False if the user is not a member, or the mode does not exist.
+    """
     own = await members.of_user(runtime.db, signed.user.id)
     if organisation_id not in {member.organisation_id for member in own} or not allows(runtime, mode):
         return False
@@ -255,18 +269,18 @@ async def go(runtime: Runtime, signed: Signed, organisation_id: str, mode: Mode)
 
 
 async def find_others(runtime: Runtime, signed: Signed, limit: int) -> tuple[list[Session], bool]:
-    """Where else the person is signed in, newest first, and whether there are more than `limit`."""
+    """Return up to `limit` other sessions of the user, newest first, and whether there are more."""
     found = await sessions.find(runtime.db, signed.user.id, runtime.clock.now(), limit + 2)
     others = [one for one in found if one.id != signed.session.id]
     return others[:limit], len(others) > limit
 
 
 async def end(runtime: Runtime, user_id: str, session_id: str, origin: Origin) -> bool:
-    """Whether the person had such a session; it is over now."""
+    """End a session of the user. Return whether there was one."""
 
     async def write(tx: Transaction) -> bool:
         stage = await sessions.end(tx, user_id, session_id)
-        if stage is Stage.WHOLE:  # whose code was never given was not signed in
+        if stage is Stage.WHOLE:  # a half session was never signed in, so it is not signed out either
             await leave(runtime, tx, await users.get(tx, user_id), origin, {"sessionId": session_id})
         return stage is not None
 
@@ -275,7 +289,7 @@ async def end(runtime: Runtime, user_id: str, session_id: str, origin: Origin) -
 
 
 async def end_others(runtime: Runtime, signed: Signed, origin: Origin) -> int:
-    """How many other browsers were signed out."""
+    """End all other sessions of the user, and return their number."""
 
     async def write(tx: Transaction) -> int:
         ended = await sessions.count_others(tx, signed.session, runtime.clock.now())
@@ -291,5 +305,6 @@ async def end_others(runtime: Runtime, signed: Signed, origin: Origin) -> int:
 async def leave(
     runtime: Runtime, tx: Transaction, user: User, origin: Origin, data: Mapping[str, Any]
 ) -> None:
+    """Enter the end of sessions in the administrative audit log."""
     now = runtime.clock.now()
     await audit_log.log_of_user(tx, runtime.vault, user, origin, now, Act("member.signed_out", data))

@@ -1,4 +1,4 @@
-"""What an organisation has set for itself, and what the installation says where it has not (contract 3.5)."""
+"""The settings of an organisation, with the defaults of the installation for what it has not set (contract 3.5)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,7 +20,7 @@ from esign.store.people import accounts
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """As they count now: `organisation` with its gaps, and the two defaults of new documents without any."""
+    """The settings in force. `organisation` has gaps for unset values; the defaults of new documents are filled in."""
 
     organisation: Organisation
     expires_in_days: int
@@ -28,10 +28,12 @@ class Settings:
 
 
 async def read(runtime: Runtime, owner: Owner) -> Settings:
+    """Return the settings in force."""
     return settings_of(runtime, await accounts.get_organisation(runtime.db, owner.organisation_id))
 
 
 def settings_of(runtime: Runtime, organisation: Organisation) -> Settings:
+    """Return the settings in force of an organisation that is already read."""
     config = runtime.config
     installed = Reminders(**config.reminders.model_dump())
     own = organisation.reminders
@@ -50,9 +52,10 @@ async def change(
     *,
     caller: Caller,
 ) -> Settings:
-    """`changes` by the names of `Organisation`; None is as the installation has it.
+    """Change settings by their names in `Organisation`, and return the settings in force. None restores the default.
 
-    `reminders` are members of `Reminders`; what they leave out is as the installation has it.
+    `reminders` maps names of `Reminders`. Names that are left out get the default of the installation. Raises
+    `invalid_request` for a name that cannot be printed, and as `check_origins` does.
     """
     config = runtime.config
     cleared = {
@@ -83,7 +86,7 @@ async def change(
     return changed
 
 
-# What the API calls them, where that is something else; the log speaks its language.
+# The names of settings in the API. Log entries use them too.
 NAMES = {
     "name": "organisationName",
     "locale": "defaultLocale",
@@ -99,26 +102,28 @@ NAMES = {
 
 
 def change_of(before: Organisation, after: Organisation) -> Act | None:
-    """Return the entry of what was set otherwise, each from what to what; None where nothing was."""
+    """Return the log entry of the settings that changed, each with old and new value, or None if none changed."""
     data = {
         name: {"from": plain(getattr(before, member)), "to": plain(getattr(after, member))}
         for member, name in NAMES.items()
         if getattr(before, member) != getattr(after, member)
     }
     replies = {"from": before.reply_to, "to": after.reply_to}
-    detail = {"replyTo": replies} if before.reply_to != after.reply_to else None  # somebody's address
+    detail = {"replyTo": replies} if before.reply_to != after.reply_to else None  # personal data
     return Act("settings.changed", {"changes": data}, detail) if data or detail else None
 
 
 def plain(value: Any) -> Any:
-    """Return a setting as JSON has it."""
+    """Return a setting as JSON represents it."""
     if isinstance(value, Reminders):
         return asdict(value)
     return list(value) if isinstance(value, tuple) else value
 
 
 def check_origins(config: Config, origins: Sequence[str]) -> None:
-    """Refuse plain http where people sign in earnest over a network."""
+    """Raise `invalid_request` for plain http origins, unless the installation is for tests or serves only its
+    own machine.
+    """
     if config.is_loopback or config.server.environment == "test":
         return
     message = "An https:// origin; plain http is for installations on the same machine or for tests alone."

@@ -1,4 +1,4 @@
-"""The people who sign in, as they and the command line look after them."""
+"""The users who sign in, as they and the command line manage them."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ from esign.system.vault import Vault
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody with what they are in each organisation."""
+    """A user with their membership of each organisation."""
 
     user: User
     members: tuple[Member, ...]
@@ -38,7 +38,10 @@ async def create(
     role: MemberRole,
     now: Instant,
 ) -> str:
-    """The token of an invitation; None for the organisation made first. Raises `member_exists`, `not_found`."""
+    """Invite a member on the command line, and return the token of the link.
+
+    An `organisation_id` of None means the first organisation. Raises `member_exists` and `not_found`.
+    """
 
     async def write(tx: Transaction) -> str:
         found = await accounts.organisations(tx)
@@ -58,7 +61,7 @@ async def create(
 
 
 async def rename(runtime: Runtime, user: User, name: str, *, origin: Origin) -> None:
-    """In every organisation that they are of."""
+    """Rename the user, in every organisation that they belong to."""
 
     async def write(tx: Transaction) -> None:
         before = await users.get(tx, user.id)
@@ -74,7 +77,7 @@ async def rename(runtime: Runtime, user: User, name: str, *, origin: Origin) -> 
 
 
 async def change_password(runtime: Runtime, user: User, password: str, keep: str, *, origin: Origin) -> None:
-    """What was open with the old one ends, but for the session `keep`; so does a mailed link for a new one."""
+    """Set a new password. Every session but `keep` ends, and so does a mailed link for a new password."""
     now = runtime.clock.now()
     hashed = await runtime.passwords.hash(password, lane_of_known(user.id))
 
@@ -91,14 +94,17 @@ async def change_password(runtime: Runtime, user: User, password: str, keep: str
 
 
 async def everybody(db: Database) -> list[Person]:
-    """Oldest first."""
+    """Return all users with their memberships, oldest first."""
     return [Person(user, tuple(await members.of_user(db, user.id))) for user in await users.everybody(db)]
 
 
 async def reset_password(
     db: Database, vault: Vault, email: str, now: Instant, *, without_factor: bool
 ) -> str:
-    """The token with which a new password is chosen; everything that was open ends. Raises `not_found`."""
+    """Delete the password and end all sessions. Return the token with which the user chooses a new password.
+
+    `without_factor` also disables the second factor. Raises `not_found`.
+    """
 
     async def write(tx: Transaction) -> str:
         user = await known(tx, email)
@@ -117,12 +123,12 @@ async def reset_password(
 
 
 async def enter(tx: Transaction, vault: Vault, user: User, act: Act, now: Instant) -> None:
-    """Enter what the command line did to an account in the administrative log."""
+    """Enter an act of the command line on an account in the administrative audit log."""
     await audit_log.log_of_user(tx, vault, user, NOWHERE, now, act, by=COMMAND.actor)
 
 
 async def disable(db: Database, vault: Vault, email: str, now: Instant) -> None:
-    """They are signed out and cannot sign in; raises `not_found`, and `last_owner` where nobody else owns."""
+    """Sign the user out and keep them from signing in. Raises `not_found`, and `last_owner` for the only owner."""
 
     async def write(tx: Transaction) -> None:
         user = await known(tx, email)
@@ -136,7 +142,7 @@ async def disable(db: Database, vault: Vault, email: str, now: Instant) -> None:
 
 
 async def enable(db: Database, vault: Vault, email: str, now: Instant) -> None:
-    """They may sign in again; raises `not_found`."""
+    """Let the user sign in again. Raises `not_found`."""
 
     async def write(tx: Transaction) -> None:
         user = await known(tx, email)
@@ -147,6 +153,7 @@ async def enable(db: Database, vault: Vault, email: str, now: Instant) -> None:
 
 
 async def known(tx: Transaction, email: str) -> User:
+    """Return the user of this address. Raises `not_found`."""
     user = await users.find(tx, email)
     if user is None:
         raise Problem("not_found", f"Nobody signs in as {email}; see esign users list.")

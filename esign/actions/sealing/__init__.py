@@ -1,1 +1,1 @@
-"""How a document that all have signed becomes its sealed file."""
+"""Seals a document that all recipients have signed."""

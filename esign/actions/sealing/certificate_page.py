@@ -1,4 +1,4 @@
-"""The facts of the certificate page: from a document and its trail to the words of the page's templates."""
+"""Gathers the facts of the certificate page from a document and its audit trail, as the page's templates read them."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -25,7 +25,7 @@ Local = Callable[[Instant | None], str | None]
 
 
 def up_to_last_act(trail: list[Entry]) -> list[Entry]:
-    """The trail as it is printed: what the sealing itself adds comes after it in the chain."""
+    """Return the entries that are printed, up to the last completion. What the sealing itself adds comes after them."""
     last = max(n for n, line in enumerate(trail, 1) if line.type == "recipient.completed")
     return trail[:last]
 
@@ -39,7 +39,7 @@ def facts(
     now: Instant,
     logo: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The data of the page; times in the organisation's zone."""
+    """Return the data of the page. Times are in the time zone of the organisation."""
     zone = ZoneInfo(organisation.time_zone)
 
     def local(at: Instant | None) -> str | None:
@@ -67,13 +67,13 @@ def facts(
 
 
 def hashes_of(file: File) -> dict[str, str]:
-    """The hash of the upload, where that is what is kept, and of what the signers saw."""
+    """Return the hash of the file that the signers saw, and of the uploaded file if that is the one stored."""
     as_uploaded = {} if FOREIGN in file.removed else {"uploaded_sha256": file.uploaded}
     return {**as_uploaded, "prepared_sha256": file.prepared}
 
 
 def of_document(document: Document, organisation: Organisation, now: Instant, local: Local) -> dict[str, Any]:
-    """As it will be once sealed, at `now`."""
+    """Return the facts of the document as it will be once it is sealed at `now`."""
     sender = document.created_by
     return {
         "id": document.id,
@@ -93,7 +93,7 @@ def of_document(document: Document, organisation: Organisation, now: Instant, lo
 
 
 def has_shown(recipient: Recipient, trail: list[Entry]) -> bool:
-    """Whether the recipient came by the link and showed whatever else was asked for."""
+    """Return whether the recipient opened the link and passed the authentication that was required."""
     return any(
         line.type == "recipient.authenticated"
         and line.recipient_id == recipient.id
@@ -103,7 +103,7 @@ def has_shown(recipient: Recipient, trail: list[Entry]) -> bool:
 
 
 def status_word(recipient: Recipient) -> str:
-    """What the recipient did, or for somebody who gets a copy, what is done for them."""
+    """Return the word for what the recipient did. It is `copied` for the recipient of a copy."""
     if not recipient.acting and recipient.status is RecipientStatus.CREATED:
         return "copied"
     if recipient.status is RecipientStatus.COMPLETED:
@@ -116,6 +116,7 @@ def status_word(recipient: Recipient) -> str:
 def of_recipient(
     recipient: Recipient, pictures: Mapping[str, bytes], trail: list[Entry], local: Local
 ) -> dict[str, Any]:
+    """Return the facts of a recipient."""
     shown = recipient.ink or next(
         (f.value for f in recipient.fields if f.type == "signature" and isinstance(f.value, Ink)), None
     )
@@ -139,8 +140,11 @@ def of_recipient(
 
 
 def of_authentication(recipient: Recipient, trail: list[Entry]) -> dict[str, Any]:
-    """`links` are the ways in which the links came that were used, in the order of their first use; `code` that of the
-    code, None where none was entered. `handed`: the sender had a link too, so that one says less of who came by it.
+    """Return how the recipient authenticated.
+
+    - `links` are the ways by which the used links came, in the order of their first use.
+    - `code` is the way by which the code came, or None if none was entered.
+    - `handed` says that the sender had a link too, so that the link says less about who opened it.
     """
     shown, handed = has_shown(recipient, trail), was_handed(recipient, trail)
     own = [line for line in trail if line.recipient_id == recipient.id]
@@ -156,16 +160,20 @@ def of_authentication(recipient: Recipient, trail: list[Entry]) -> dict[str, Any
 
 
 def named(route: object) -> str:
-    """A way in which a link or code came, as the labels call it; what an old trail does not say is not guessed."""
+    """Return the way by which a link or code came, as the labels name it.
+
+    If an old trail does not say, it is `unknown`.
+    """
     return route if isinstance(route, str) and route in ROUTES else "unknown"
 
 
 def was_handed(recipient: Recipient, trail: list[Entry]) -> bool:
+    """Return whether a link of the recipient was issued to the sender."""
     return any(line.type == "link.issued" and line.recipient_id == recipient.id for line in trail)
 
 
 def of_device(user_agent: str | None) -> dict[str, str | None] | None:
-    """Its parts, put together in the page's language; never the raw text."""
+    """Return browser and system, which the template joins in the page's language. The raw header is never returned."""
     if not user_agent:
         return None
     browser, system = parts(user_agent)
@@ -173,12 +181,14 @@ def of_device(user_agent: str | None) -> dict[str, str | None] | None:
 
 
 def of_line(line: Entry | Gap, local: Local, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the facts of a printed line: an entry, or the numbers of entries that are left out."""
     if isinstance(line, Gap):
         return {"gap": {"first": line.first, "last": line.last}}
     return of_entry(line, local, names)
 
 
 def of_entry(line: Entry, local: Local, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the facts of an entry."""
     personal = line.personal or {}
     detail = personal.get("detail") or {}
     name = (personal.get("actor") or {}).get("name")
@@ -207,5 +217,5 @@ def corrections(detail: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def of_file(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What normalising did to the uploaded file."""
+    """Return what normalising did to the uploaded file."""
     return {name: data[name] for name in ("repaired", "removed") if data.get(name)}

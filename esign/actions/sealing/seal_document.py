@@ -1,4 +1,4 @@
-"""Turning a document that everybody has signed into its sealed file (contract D7, D8)."""
+"""Turns a document that all recipients have signed into its sealed file (contract D7, D8)."""
 
 import asyncio
 import logging
@@ -31,7 +31,7 @@ log = logging.getLogger("esign.seal")
 
 
 async def seal(runtime: Runtime, job: Job) -> None:
-    """One attempt: draw, seal and verify in a worker, then save; a failure is noted and planned again."""
+    """Make one attempt: draw, seal and verify in a worker, then save. A failure is recorded and the job postponed."""
     assert job.document_id is not None
     document = await documents.get(runtime.db, job.document_id)
     if document.status is not Status.SEALING:
@@ -53,10 +53,13 @@ async def seal(runtime: Runtime, job: Job) -> None:
 
 
 def reason_of(failure: Exception) -> str:
+    """Return the failure in words."""
     return failure.message if isinstance(failure, Problem) else str(failure)
 
 
 async def finish(runtime: Runtime, job: Job) -> None:
+    """Finish a job whose document does not wait for a seal any more."""
+
     async def write(tx: Transaction) -> None:
         await outbox.finish(tx, job, runtime.clock.now())
 
@@ -64,9 +67,9 @@ async def finish(runtime: Runtime, job: Job) -> None:
 
 
 async def postpone(runtime: Runtime, job: Job, reason: str, cause: str | None = None) -> None:
-    """Note why it failed and when it is tried again; tell the operator.
+    """Record why the seal failed and when it is tried again, and log it for the operator.
 
-    `cause` is what it has in common with others that wait; without one it is the reason itself.
+    `cause` is shared by all seals that wait for the same thing. Without one it is the reason itself.
     """
     now = runtime.clock.now()
 
@@ -90,7 +93,7 @@ async def postpone(runtime: Runtime, job: Job, reason: str, cause: str | None = 
 
 
 async def save(runtime: Runtime, job: Job, made: seal_levels.Made, now: Instant) -> None:
-    """State, files, events and mails in one transaction: `completed` means the file can be fetched."""
+    """Save state, files, events and e-mails in one transaction: a `completed` document always has its file."""
     sealed, stamp = made.sealed, made.stamp
     hashes = await asyncio.to_thread(sha256_of, (sealed.sealed, sealed.certificate))
 
@@ -117,7 +120,7 @@ async def save(runtime: Runtime, job: Job, made: seal_levels.Made, now: Instant)
                 authority=stamp.authority if stamp else None,
             )
             await outcomes.save(tx, lifecycle.seal(before, done, now), before, runtime.vault, now)
-            if before.seal_error is not None:  # what held this one up may have held up others
+            if before.seal_error is not None:  # the same cause may hold up other seals
                 await outbox.hasten_alike(tx, job, now)
             await authorities.note(tx, runtime.tsa.authorities)
         await outbox.finish(tx, job, now)
@@ -126,7 +129,7 @@ async def save(runtime: Runtime, job: Job, made: seal_levels.Made, now: Instant)
 
 
 async def prepare(runtime: Runtime, document: Document, now: Instant) -> SealOrder:
-    """Everything the worker needs: the file, the values in their places, the facts of the certificate page."""
+    """Return all that the worker needs: the file, the values in their places, the facts of the certificate page."""
     organisation = await accounts.get_organisation(runtime.db, document.organisation_id)
     trail = up_to_last_act(await events.trail(runtime.db, document.id))
     pictures = {

@@ -1,4 +1,4 @@
-"""Which level a seal is made at: with a time stamp where that is asked for, and without one only where that is said."""
+"""Chooses the level of a seal. A missing time stamp lowers the level only if the configuration allows it."""
 
 from dataclasses import dataclass, replace
 
@@ -21,8 +21,11 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where the time in seals comes from: `waits` or completes without where no authority answers; `tested`: in test
-    mode, too."""
+    """How seals get their time stamps.
+
+    `waits` says whether a seal waits if no authority answers; otherwise it completes without a time stamp.
+    `tested` says whether seals of test mode get time stamps too.
+    """
 
     level: Level
     waits: bool
@@ -31,27 +34,29 @@ class State:
 
     @property
     def wanted(self) -> bool:
+        """Return whether the configuration asks for time stamps."""
         return self.level != "B-B"
 
     @property
     def silent(self) -> bool:
-        """Whether each of them failed when it was asked last."""
+        """Return whether every authority failed when it was last asked."""
         return self.wanted and all(each.error is not None for each in self.authorities)
 
 
 def state(runtime: Runtime) -> State:
+    """Return how seals get their time stamps now."""
     seal, tested = runtime.config.seal, runtime.config.test.time_stamps
     return State(seal.level, seal.tsa_outage == "wait", tested, runtime.tsa.authorities)
 
 
 def asked(runtime: Runtime, mode: Mode) -> Level:
-    """Test seals have no time stamps unless the configuration wants them: they may cost money."""
+    """Return the level to seal at. Test seals have no time stamps unless configured: they may cost money."""
     live_like = mode is Mode.LIVE or runtime.config.test.time_stamps
     return runtime.config.seal.level if live_like else "B-B"
 
 
 async def make(runtime: Runtime, order: SealOrder, mode: Mode, turn: Turn) -> Made:
-    """Sealed at the level of the settings; without a time stamp where there is none and the settings allow it.
+    """Seal at the configured level. If no time stamp is to be had and the configuration allows it, seal without one.
 
     Raises what the workers raise, and `NoTimeStamp`.
     """
@@ -67,7 +72,7 @@ async def make(runtime: Runtime, order: SealOrder, mode: Mode, turn: Turn) -> Ma
 
 
 async def _stamped(runtime: Runtime, order: SealOrder, mode: Mode, turn: Turn) -> Made:
-    """In two jobs of a worker, with the answers of an authority between them."""
+    """Seal with a time stamp, in two jobs of a worker. The authority answers between them."""
     credential = runtime.credentials[mode]
     hosts = tuple(each.host for each in runtime.tsa.authorities)
     runtime.tsa.require()

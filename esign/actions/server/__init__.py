@@ -1,1 +1,1 @@
-"""What those who run the server look after: health, checks, certificates, the clock."""
+"""What operators of the server need: health, setup checks, seal certificates, the clock."""

@@ -1,4 +1,4 @@
-"""The guarded clock of a running program: opened, watched, and confirmed by an operator (see `esign.clock`)."""
+"""Opens and watches the guarded clock, and lets an operator confirm it (see `esign.system.clock`)."""
 
 import logging
 
@@ -20,26 +20,26 @@ from esign.system.vault import Vault
 log = logging.getLogger("esign.clock")
 
 MARK_EVERY: Millis = MINUTE
-RECENT: Millis = HOUR  # an older confirmation spoke of another clock
-# No retry is planned further ahead than 24 hours and a tenth; what stands beyond was planned by a wrong clock.
+RECENT: Millis = HOUR  # an older confirmation was about another state of the clock
+# No retry is planned further ahead than 24 hours and a tenth. A job beyond that was planned by a wrong clock.
 LATEST_RETRY: Millis = 27 * HOUR
 
 
 async def open_clock(db: Database, source: Clock) -> GuardedClock:
-    """Return the clock of this run, which knows what time was certain last; log where that is not the time now."""
+    """Return the clock of this run, starting from the last time that was certain. A doubt about the time is logged."""
     boot_id = read_boot_id() if isinstance(source, SystemClock) else ""
     record = await clock_marks.find(db)
     mark = None if record is None or is_confirmed(record, source.now()) else record.mark
     clock = GuardedClock(source, mark, boot_id)
     try:
         await note(db, clock, record)
-    except Problem:  # on a full disk the server starts to be read from; the mark is written later
+    except Problem:  # on a full disk the server still starts, for readers; the mark is written later
         log.warning("the time of this start cannot be written; check the disk and its free space")
     return clock
 
 
 async def read_now(db: Database) -> Instant:
-    """Return the time by which a server on this database goes, for a command beside it; nothing is written."""
+    """Return the time of a server on this database, for a command that runs beside it. Nothing is written."""
     source = SystemClock()
     record = await clock_marks.find(db)
     mark = None if record is None or is_confirmed(record, source.now()) else record.mark
@@ -47,7 +47,7 @@ async def read_now(db: Database) -> Instant:
 
 
 async def watch(runtime: Runtime) -> bool:
-    """Compare the clocks, log and store what came of it; whether the wall clock is believed."""
+    """Compare the clocks, then log and store the result. Return whether the wall clock is trusted."""
     db, clock = runtime.db, runtime.clock
     record = await clock_marks.find(db)
     if record is not None and is_confirmed(record, clock.wall()) and clock.doubt is not None:
@@ -58,7 +58,7 @@ async def watch(runtime: Runtime) -> bool:
 
 
 async def note(db: Database, clock: GuardedClock, record: ClockRecord | None) -> None:
-    """Write down what is certain, and say where that has changed since `record`."""
+    """Store the time that is certain, and log what has changed since `record`."""
     mark, doubt = clock.mark(), clock.doubt
     if doubt is not None and is_news(doubt, record):
         log.error("%s", describe(doubt))
@@ -70,30 +70,35 @@ async def note(db: Database, clock: GuardedClock, record: ClockRecord | None) ->
 
 
 def is_due(at: Instant, record: ClockRecord) -> bool:
-    """Return whether the mark is to be written again."""
+    """Return whether the mark must be written again."""
     settles = record.doubt_since is not None or record.confirmed is not None
     return settles or abs(at - record.mark.at) >= MARK_EVERY
 
 
 def is_news(doubt: Doubt, record: ClockRecord | None) -> bool:
+    """Return whether the doubt differs from the one that is stored."""
     if record is None or record.doubt_since is None or record.doubt_ahead is None:
         return True
     return abs(record.doubt_ahead - doubt.ahead) > TOLERANCE
 
 
 def is_confirmed(record: ClockRecord, wall: Instant) -> bool:
-    """Return whether an operator has said that this wall clock, and not another one, is right."""
+    """Return whether an operator has confirmed that this wall clock, and no other, is right."""
     return record.confirmed is not None and abs(wall - record.confirmed) < RECENT
 
 
 async def is_in_hand(reader: Reader, organisation: Organisation) -> bool:
-    """Return whether its owners may confirm the clock: what is due in every organisation of the server hangs on it."""
+    """Return whether the owners of this organisation may confirm the clock, on which all organisations of the
+    server depend.
+
+    Only those of the organisation that was set up first may.
+    """
     first = await accounts.first_organisation(reader)
     return first is not None and first.id == organisation.id
 
 
 async def confirm(runtime: Runtime, organisation: Organisation, caller: Caller) -> None:
-    """Believe the wall clock from now on, on the word of an owner; where it is in no doubt, nothing is to be done.
+    """Trust the wall clock from now on, on the word of an owner. Does nothing if the clock is not in doubt.
 
     Raises `insufficient_scope` for the owners of any organisation but the first.
     """
@@ -110,13 +115,13 @@ async def confirm(runtime: Runtime, organisation: Organisation, caller: Caller) 
 
 
 async def enter(tx: Transaction, vault: Vault, wall: Instant, caller: Caller) -> None:
-    """Enter in the administrative log which time somebody says is right."""
+    """Enter in the administrative audit log which time was confirmed as right."""
     act = Act("clock.confirmed", {"time": rfc3339(wall)})
     await audit_log.log_of_installation(tx, vault, caller, wall, act)
 
 
 async def believe(runtime: Runtime, by: str) -> None:
-    """Go by the wall clock from now on."""
+    """Trust the wall clock from now on, and store its time as certain."""
     runtime.clock.confirm()
     log.warning("the wall clock was confirmed by %s: it is %s", by, rfc3339(runtime.clock.now()))
     mark = runtime.clock.mark()
@@ -130,7 +135,7 @@ async def believe(runtime: Runtime, by: str) -> None:
 
 
 async def request_confirmation(db: Database, vault: Vault, wall: Instant) -> bool:
-    """Let a running server, or the next start, believe the wall clock; False where nothing is in doubt."""
+    """Let a running server, or the next start, trust the wall clock. Return False if nothing is in doubt."""
 
     async def write(tx: Transaction) -> bool:
         if not await clock_marks.save_confirmed(tx, wall):
@@ -142,7 +147,7 @@ async def request_confirmation(db: Database, vault: Vault, wall: Instant) -> boo
 
 
 async def pull_in(runtime: Runtime) -> int:
-    """Make due now what a wrong clock planned for later than any plan reaches; return how much that was."""
+    """Make due now the jobs that a wrong clock planned later than any schedule reaches. Return their number."""
     now = runtime.clock.now()
     latest = now + LATEST_RETRY
     if not (await outbox.is_beyond(runtime.db, latest) or await deliveries.is_beyond(runtime.db, latest)):
@@ -157,7 +162,7 @@ async def pull_in(runtime: Runtime) -> int:
 
 
 def describe(doubt: Doubt) -> str:
-    """Return what an operator reads in the log."""
+    """Return the sentence about the doubt that an operator reads in the log."""
     return (
         f"the clock of this machine {jump(doubt)}, counted from {rfc3339(doubt.since)}. Until it comes back, stays as"
         " it is for ten minutes, or is confirmed (esign clock confirm), nothing expires, nobody is reminded and"
@@ -166,16 +171,17 @@ def describe(doubt: Doubt) -> str:
 
 
 def jump(doubt: Doubt) -> str:
-    """`jumped 365 days ahead`."""
+    """Return how far the clock jumped: `jumped 365 days ahead`."""
     return describe_jump(doubt.ahead)
 
 
 def describe_jump(ahead: Millis) -> str:
+    """Return how far a clock jumped in words. A negative number is a jump back."""
     return f"jumped {span(abs(ahead))} {'ahead' if ahead > 0 else 'back'}"
 
 
 def span(millis: Millis) -> str:
-    """Return a length of time in the largest unit of which there are two."""
+    """Return a length of time in the largest unit of which it has at least two."""
     for unit, name in ((DAY, "days"), (HOUR, "hours"), (MINUTE, "minutes")):
         if millis >= 2 * unit:
             return f"{millis // unit} {name}"

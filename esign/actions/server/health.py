@@ -1,4 +1,4 @@
-"""What the program needs to do its work, and whether it has it (`GET /readyz`)."""
+"""Checks whether the program can do its work (`GET /readyz`)."""
 
 import sqlite3
 
@@ -15,12 +15,12 @@ from esign.store.queue import deliveries, outbox
 
 LATE = 10 * MINUTE
 STILL = MINUTE
-REFUSED = 3  # attempts
-NAMED = 3
+REFUSED = 3  # attempts after which an e-mail counts as stuck
+NAMED = 3  # most damaged rows that a warning names
 
 
 async def check(runtime: Runtime) -> dict[str, str]:
-    """`ok`, or what is wrong in a few words, for each part."""
+    """Return for each part of the program `ok`, or a few words on what is wrong."""
     told = await database(runtime)
     reads = told == "ok"
     return {
@@ -33,6 +33,8 @@ async def check(runtime: Runtime) -> dict[str, str]:
 
 
 async def database(runtime: Runtime) -> str:
+    """Return whether the database can be written to."""
+
     async def write(tx: Transaction) -> None:
         await tx.one("SELECT 1")
 
@@ -44,12 +46,12 @@ async def database(runtime: Runtime) -> str:
 
 
 def storage(runtime: Runtime) -> str:
-    """Room for what signers still have to bring."""
+    """Return whether the disk has room for what signers still have to send."""
     return "disk full" if runtime.room.is_short() else "ok"
 
 
 async def signer(runtime: Runtime, reads: bool) -> str:
-    """Whether the seal certificates are valid today, and no seal waits for a time stamp."""
+    """Return whether the seal certificates are valid today, and no seal waits for a time stamp."""
     now = runtime.clock.now()
     for credential in runtime.credentials.values():
         certificate = x509.load_der_x509_certificate(credential.certificate_der)
@@ -64,7 +66,7 @@ async def signer(runtime: Runtime, reads: bool) -> str:
 
 
 def warnings(runtime: Runtime) -> list[str]:
-    """What will have to be done, while everything still works."""
+    """Return what an operator will have to do soon, while everything still works."""
     silent = ["no time-stamp authority answers"] if seal_levels.state(runtime).silent else []
     log = runtime.db.large_log()
     growing = [log_words(log.size, log.seconds)] if log else []
@@ -73,13 +75,13 @@ def warnings(runtime: Runtime) -> list[str]:
         [] if doubt is None else [f"the clock {clock_watch.jump(doubt)}: nothing expires until that is sure"]
     )
     notices = [notice.brief for notice in runtime.keyring.authority.notices]
-    # No failure of `check`: a server that a load balancer takes out of service for it would serve nobody at all.
+    # This must not fail `check`: a load balancer would take the server out of service, and it would serve nobody.
     full = ["work on PDFs is turned away"] if runtime.pdf.queue.is_saturated else []
     return notices + silent + growing + clock + full + damaged(runtime)
 
 
 def damaged(runtime: Runtime) -> list[str]:
-    """What was met that cannot be read; at most a few of them are named."""
+    """Return a warning that names a few of the rows that cannot be read."""
     found = runtime.db.damage.entries()
     if not found:
         return []
@@ -89,6 +91,7 @@ def damaged(runtime: Runtime) -> list[str]:
 
 
 def log_words(size: int, seconds: float) -> str:
+    """Return the warning that the write-ahead log of the database is large. `size` is in bytes."""
     return (
         f"the log of the database has grown to {size // 2**20} MiB: for {counted(int(seconds // 60), 'minute')}"
         " a reader, such as a backup, has kept it from being cut; it is cut when that reader ends"
@@ -96,13 +99,14 @@ def log_words(size: int, seconds: float) -> str:
 
 
 def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless the number is 1."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 async def mailer(runtime: Runtime) -> str:
-    """The mail server takes mails: one that a single address refuses for now is none of its faults.
+    """Return whether the mail server takes e-mails. The refusal of single addresses does not count.
 
-    What the server said stays out of it: whoever watches needs no login to read this.
+    The mail server's own words are left out, because this page needs no login.
     """
     stop = await mail_breaker.find_silence(runtime)
     if stop is not None and await outbox.next_due(runtime.db, "mail") is not None:
@@ -115,7 +119,7 @@ async def mailer(runtime: Runtime) -> str:
 
 
 async def queue(runtime: Runtime) -> str:
-    """Work that is due is being done."""
+    """Return whether the jobs that are due are worked in time."""
     now = runtime.clock.now()
     for kind in ("seal", "mail"):
         due = await outbox.next_due(runtime.db, kind)

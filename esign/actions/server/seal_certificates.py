@@ -1,4 +1,4 @@
-"""The certificates that documents are sealed with: renewed in time, and replaced by those who look after the server."""
+"""Renews the certificates that documents are sealed with, and lets owners replace them."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ log = logging.getLogger("esign.seal")
 
 
 def tell(authority: Authority) -> None:
-    """Whoever runs the server reads what will have to be done."""
+    """Log what the operator will have to do about the seal."""
     for warning in authority.warnings:
         log.error("%s Until then documents cannot be sealed.", warning)
     for notice in authority.notices:
@@ -34,9 +34,10 @@ def tell(authority: Authority) -> None:
 
 
 async def refresh(runtime: Runtime) -> int:
-    """Renew what ends, and take what was put into the files meanwhile; the number of modes that changed.
+    """Renew certificates that end soon, and load what was put into the files meanwhile. Return the number of
+    changed modes.
 
-    Where the files cannot be used, sealing goes on with what there is.
+    If the files cannot be used, sealing goes on with the present certificates.
     """
     try:
         before, after = await asyncio.to_thread(runtime.keyring.refresh, runtime.clock.settled())
@@ -49,11 +50,11 @@ async def refresh(runtime: Runtime) -> int:
 
 
 async def log_changes(runtime: Runtime, caller: Caller, by: By = BY_ITSELF) -> None:
-    """Enter in the administrative log what the journal beside the keys has and the log has not.
+    """Enter the changes that the journal beside the keys records and the administrative audit log does not have yet.
 
-    The keys are files, so no transaction holds them and the log: after a crash between the two, the next start or hour
-    enters what is missing. What the journal says of `by` is entered as an act of `caller`: of two who change the seal
-    at once, one may enter the changes of both.
+    The keys are files, so no transaction covers both them and the log. After a crash between the two, the next
+    start or hour enters what is missing. Changes by `by` are entered as acts of `caller`. If two people change
+    the seal at the same time, one call may enter the changes of both.
     """
     history = await asyncio.to_thread(runtime.keyring.history)
     changes = list(enumerate(reversed(history), 1))
@@ -79,7 +80,7 @@ async def log_changes(runtime: Runtime, caller: Caller, by: By = BY_ITSELF) -> N
 
 
 async def changed(runtime: Runtime, before: Authority, after: Authority) -> int:
-    """Say what is different, and let the documents try again that wait for a seal."""
+    """Log the differences, and make the seals due that wait. Return the number of modes with another certificate."""
     if (before.warnings, before.notices) != (after.warnings, after.notices):
         tell(after)
     pairs = {Mode.LIVE: (before.live, after.live), Mode.TEST: (before.test, after.test)}
@@ -99,13 +100,20 @@ async def changed(runtime: Runtime, before: Authority, after: Authority) -> int:
 
 
 async def is_in_hand(runtime: Runtime, organisation: Organisation) -> bool:
-    """Whether its owners may change the seal: all organisations of a server share it, and the first one made it."""
+    """Return whether the owners of this organisation may change the seal.
+
+    All organisations of a server share it. Only the owners of the organisation that was set up first may change
+    it.
+    """
     first = await accounts.first_organisation(runtime.db)
     return first is not None and first.id == organisation.id
 
 
 async def _require_hand(runtime: Runtime, organisation: Organisation, role: MemberRole) -> None:
-    """Raise `insufficient_scope` for everybody but an owner of the first organisation, and where the file decides."""
+    """Raise `insufficient_scope` unless the caller may change the seal.
+
+    Only an owner of the first organisation may, and nobody if the configuration names the seal.
+    """
     if not may(role, Permission.OWN):
         raise Problem("insufficient_scope", "Only an owner changes the seal.")
     if not await is_in_hand(runtime, organisation):
@@ -123,7 +131,10 @@ async def upload(
     by: By,
     caller: Caller,
 ) -> tuple[str, ...]:
-    """Seal with these from now on, unless something speaks against it: each a sentence with its remedy."""
+    """Seal with the uploaded files from now on. Raises `insufficient_scope`.
+
+    Return the objections as sentences with their remedies. If there are any, nothing changes.
+    """
     await _require_hand(runtime, organisation, role)
     now = runtime.clock.now()
     try:
@@ -144,7 +155,7 @@ async def upload(
 async def go_back(
     runtime: Runtime, organisation: Organisation, role: MemberRole, by: By, caller: Caller
 ) -> None:
-    """Seal with the certificate made here again; the uploaded key is gone."""
+    """Seal with the certificate made here again, and delete the uploaded key. Raises `insufficient_scope`."""
     await _require_hand(runtime, organisation, role)
     before, after = await asyncio.to_thread(runtime.keyring.go_back, runtime.clock.now(), by)
     await _changed_by(runtime, before, after, by, caller)
@@ -153,7 +164,7 @@ async def go_back(
 async def make_anew(
     runtime: Runtime, organisation: Organisation, role: MemberRole, by: By, caller: Caller
 ) -> None:
-    """Another certificate made here, in the name that the organisation has now."""
+    """Make another certificate here, in the present name of the organisation. Raises `insufficient_scope`."""
     await _require_hand(runtime, organisation, role)
     make = runtime.keyring.make_anew
     before, after = await asyncio.to_thread(make, organisation.name, runtime.clock.now(), by)
@@ -161,6 +172,7 @@ async def make_anew(
 
 
 async def _changed_by(runtime: Runtime, before: Authority, after: Authority, by: By, caller: Caller) -> None:
+    """Log and enter a change that a member made."""
     log.warning("%s changed the seal certificate", by.who)
     await changed(runtime, before, after)
     await log_changes(runtime, caller, by)

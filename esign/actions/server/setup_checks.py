@@ -1,4 +1,4 @@
-"""Whether an installation is ready to send: its mail server takes mails, and its seal holds."""
+"""Checks whether an installation is ready to send: the mail server takes e-mails, and the seal holds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,14 +35,14 @@ WORDS = "A practice page, sealed to see whether the seal holds."
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What came of a check; `words` are the mail server's own, or the reason."""
+    """The result of a check. `words` are the mail server's own, or the reason."""
 
     fine: bool
     words: str
 
 
 async def send_mail(runtime: Runtime, organisation: Organisation, to: Mailbox) -> Found:
-    """One mail, sent at once and not by the outbox: what the server says is the answer."""
+    """Send one e-mail at once, without the outbox, and return the mail server's answer."""
     now = runtime.clock.now()
     facts = {"organisation": organisation.name}
     own = await logo_pictures.mailed(runtime.db, organisation)
@@ -63,9 +63,9 @@ async def send_mail(runtime: Runtime, organisation: Organisation, to: Mailbox) -
 
 @dataclass(frozen=True, slots=True)
 class SealState:
-    """The certificate that documents of a mode are sealed with; `origin` says how it came here.
+    """The certificate that documents of a mode are sealed with. `origin` says how it came here.
 
-    `fingerprint` is its SHA-256, as other programs show it; `days` is how long it is valid in all.
+    `fingerprint` is its SHA-256, as other programs show it. `days` is the whole length of its validity.
     """
 
     subject: str
@@ -81,6 +81,7 @@ class SealState:
 
 
 def seal_state(runtime: Runtime, mode: Mode = Mode.LIVE) -> SealState:
+    """Return the certificate that documents of a mode are sealed with."""
     certificate = x509.load_der_x509_certificate(runtime.credentials[mode].certificate_der)
     begins_at = int(certificate.not_valid_before_utc.timestamp() * 1000)
     ends_at = int(certificate.not_valid_after_utc.timestamp() * 1000)
@@ -100,7 +101,7 @@ def seal_state(runtime: Runtime, mode: Mode = Mode.LIVE) -> SealState:
 
 
 def kind_of(key: object) -> str:
-    """The kind and strength of a public key, in the words of those who compare them."""
+    """Return the kind and strength of a public key, in the words of other programs that show it."""
     if isinstance(key, ec.EllipticCurvePublicKey):
         return f"ECDSA, curve {key.curve.name}"
     if isinstance(key, rsa.RSAPublicKey):
@@ -109,12 +110,13 @@ def kind_of(key: object) -> str:
 
 
 def name_of(name: x509.Name) -> str:
+    """Return the common name, or the whole name if it has none."""
     found = name.get_attributes_for_oid(NameOID.COMMON_NAME)
     return str(found[0].value) if found else name.rfc4514_string()
 
 
 async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
-    """A page sealed as live documents are, and checked as anybody checks it; nothing of it is kept."""
+    """Seal a practice page as live documents are sealed, and verify it. Nothing of it is stored."""
     order = await practice(runtime, organisation)
     now, turn = order.now, Turn(Kind.ACT, organisation.id)
     roots = (*runtime.trusted, *runtime.roots)
@@ -131,7 +133,7 @@ async def try_seal(runtime: Runtime, organisation: Organisation) -> Found:
 
 
 async def try_certificate(runtime: Runtime, organisation: Organisation, candidate: Credential) -> Found:
-    """A page sealed with what is not used yet; without a time stamp, which has nothing to do with it."""
+    """Seal a practice page with a certificate that is not in use yet, and verify it. It gets no time stamp."""
     order = await practice(runtime, organisation)
     turn = Turn(Kind.ACT, organisation.id)
     try:
@@ -143,18 +145,20 @@ async def try_certificate(runtime: Runtime, organisation: Organisation, candidat
 
 
 async def practice(runtime: Runtime, organisation: Organisation) -> SealOrder:
+    """Return the order to seal a practice page."""
     now = runtime.clock.now()
     page = facts(runtime, organisation, now, await logo_pictures.printed(runtime.db, organisation))
     return SealOrder(a_page(WORDS), (), page, now, font_paths(runtime))
 
 
 def judged(verdict: Verification, words: str) -> Found:
+    """Return the result of the verification, with its reasons, or with `words` if there are none."""
     reasons = [reason for signature in verdict["signatures"] for reason in signature["reasons"]]
     return Found(verdict["result"] == "valid", " ".join(reasons) or words)
 
 
 def reached(made: seal_levels.Made, verdict: Verification) -> str:
-    """The level, and what of the time stamp is not as it was wanted."""
+    """Return the level of the seal, and what is wrong with its time stamp."""
     (signature,) = verdict["signatures"]
     level, stamp = made.sealed.level, signature["timestamp"]
     if made.asked != level:
@@ -165,7 +169,7 @@ def reached(made: seal_levels.Made, verdict: Verification) -> str:
 
 
 async def remember(runtime: Runtime) -> None:
-    """Keep how the time-stamp authorities answered."""
+    """Store how the time-stamp authorities answered."""
 
     async def write(tx: Transaction) -> None:
         await authorities.note(tx, runtime.tsa.authorities)
@@ -177,7 +181,7 @@ async def remember(runtime: Runtime) -> None:
 def facts(
     runtime: Runtime, organisation: Organisation, now: Instant, logo: Mapping[str, Any] | None
 ) -> Mapping[str, Any]:
-    """The certificate page of a document that nobody had to sign."""
+    """Return the certificate page of a document without recipients."""
     base = runtime.config.server.base_url
     at = to_datetime(now).isoformat()
     return {
@@ -208,7 +212,7 @@ def facts(
 
 
 def a_page(words: str) -> bytes:
-    """A PDF of one page with one line on it."""
+    """Return a PDF of one page with one line on it."""
     text = f"BT /F 12 Tf 72 760 Td ({words}) Tj ET".encode()
     page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F 4 0 R>>>>/Contents 5 0 R>>"
     objects = (

@@ -1,1 +1,1 @@
-"""What recipients do: show who they are, read, draw, fill in, finish or decline."""
+"""What recipients do: authenticate, read, draw, fill in, and complete or decline."""

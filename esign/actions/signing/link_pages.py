@@ -1,4 +1,7 @@
-"""What a signing link shows of a document's pages; None where it shows none."""
+"""Shows the pages of a document to the visitor of a signing link.
+
+All functions return None if the link shows no pages.
+"""
 
 from dataclasses import dataclass
 
@@ -12,7 +15,7 @@ from esign.runtime import Runtime
 
 
 async def page_image(runtime: Runtime, visitor: Visitor, number: int, size: int) -> bytes | None:
-    """The picture of a page as it was uploaded (WebP); None where the link shows no pages."""
+    """Return the picture of a page as it was uploaded (WebP), or None."""
     seen = await shown(runtime, visitor, number)
     return (
         None if seen is None else await page_views.picture_of(runtime, seen.document, number, size, seen.turn)
@@ -20,7 +23,9 @@ async def page_image(runtime: Runtime, visitor: Visitor, number: int, size: int)
 
 
 async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: int, size: int) -> bytes | None:
-    """What the first `done` who finished have filled in on a page, as it will be sealed, on clear ground."""
+    """Return what the first `done` recipients have filled in on a page as it will be sealed, transparent
+    elsewhere, or None.
+    """
     seen = await shown(runtime, visitor, number)
     if seen is None:
         return None
@@ -30,14 +35,14 @@ async def filled_image(runtime: Runtime, visitor: Visitor, number: int, done: in
 
 
 async def page_text(runtime: Runtime, visitor: Visitor, number: int) -> bytes | None:
-    """Return JSON of the page's paragraphs."""
+    """Return the paragraphs of a page as JSON, or None."""
     seen = await shown(runtime, visitor, number)
     return None if seen is None else await page_views.text_of(runtime, seen.document, number, seen.turn)
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A document whose pages a link shows, and the turn of whoever holds the link."""
+    """A document whose pages a link shows, and the turn of its visitor in the queue of the PDF workers."""
 
     document: Document
     organisation: Organisation
@@ -45,7 +50,7 @@ class Seen:
 
 
 async def shown(runtime: Runtime, visitor: Visitor, number: int) -> Seen | None:
-    """Return the document, where the link shows its pages and there is one of that number."""
+    """Return the document, or None if the link does not show its pages or there is no page of that number."""
     seen = await signing.find(runtime, visitor)
     if seen.document is None or not signing.shows_pages(seen) or not 1 <= number <= seen.document.page_count:
         return None

@@ -1,4 +1,4 @@
-"""A recipient whose document has expired asks for a new link."""
+"""Lets a recipient whose document has expired ask for a new link."""
 
 from esign.actions.signing.signing import Visit, Visitor, find_proven, opened, shown
 from esign.core.actor import Origin
@@ -10,7 +10,7 @@ from esign.store.queue import events
 
 
 async def ask(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
-    """Tell the sender, once an hour at most; asking again before changes nothing."""
+    """Notify the sender that the recipient asks for a new link, at most once an hour, and return the visit."""
     seen = await find_proven(runtime, visitor)
     assert seen.document is not None and seen.recipient is not None and seen.organisation is not None
     person, organisation, now = seen.recipient, seen.organisation, runtime.clock.now()

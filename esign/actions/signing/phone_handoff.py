@@ -1,4 +1,7 @@
-"""Drawing on a phone for the page at a desk: the desk shows a code, the phone draws, the desk decides."""
+"""Lets a recipient draw on a phone for the signing page on a desktop.
+
+The desktop shows a code, the phone draws, and the desktop decides whether to use the drawing.
+"""
 
 from dataclasses import dataclass
 
@@ -21,7 +24,7 @@ from esign.system.entropy import new_id, new_token
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What the desk shows: `address` is the phone's link, which is known to nobody else and stored nowhere."""
+    """What the desktop shows. `address` is the link for the phone. It is stored nowhere."""
 
     id: str
     address: str
@@ -30,8 +33,10 @@ class Offered:
 
 @dataclass(frozen=True, slots=True)
 class Phone:
-    """What a phone's link shows; only one that may still be drawn on names its document. `state` is one of open,
-    sent, expired, unknown."""
+    """What the link for the phone shows. `state` is one of open, sent, expired and unknown.
+
+    Only a link that is open gives the document.
+    """
 
     state: str
     document: Document | None = None
@@ -44,7 +49,11 @@ class Phone:
 
 
 async def offer(runtime: Runtime, visitor: Visitor, kind: object) -> Offered:
-    """A new code in place of the one before; only for a page that is open, its own code shown."""
+    """Issue a new link for a phone, which replaces the earlier one. Raises `recipient_not_active` unless the
+    page is open.
+
+    Raises `invalid_request` for an unknown kind of drawing.
+    """
     if kind not in rules.KINDS:
         raise Problem("invalid_request", details=[Detail("/kind", "signature or initials.", "enum")])
     person = signer(await signing.find_proven(runtime, visitor))
@@ -63,7 +72,7 @@ async def offer(runtime: Runtime, visitor: Visitor, kind: object) -> Offered:
 
 
 async def look(runtime: Runtime, visitor: Visitor, id: str) -> tuple[Progress, bytes | None]:
-    """How far it is, and the picture once it has come: a proposal, of which nothing is signed yet."""
+    """Return the progress, and the picture once it has come. It is only a proposal: nothing is signed yet."""
     person = signer(await signing.find_proven(runtime, visitor))
     found = await phone_handoffs.get(runtime.db, person.id)
     if found is None or found.id != id:
@@ -75,6 +84,7 @@ async def look(runtime: Runtime, visitor: Visitor, id: str) -> tuple[Progress, b
 
 
 def signer(seen: Visit) -> Recipient:
+    """Return the recipient if it is their turn to act. Raises `recipient_not_active`."""
     if seen.state != "open" or seen.recipient is None or not seen.recipient.acting:
         raise Problem("recipient_not_active")
     return seen.recipient
@@ -84,7 +94,7 @@ def signer(seen: Visit) -> Recipient:
 
 
 async def phone(runtime: Runtime, token: str) -> Phone:
-    """Look only: a scanner that opens the link uses nothing up."""
+    """Return what the link shows. Nothing changes, so that a link scanner does not use up the link."""
     found = await phone_handoffs.find(runtime.db, token)
     if found is None:
         return Phone("unknown")
@@ -102,7 +112,7 @@ async def phone(runtime: Runtime, token: str) -> Phone:
 
 
 async def arrive(runtime: Runtime, token: str) -> Phone:
-    """The page stands before somebody's eyes: its script says so, and the desk is told."""
+    """Record that the page is open on the phone, so that the desktop can say so. A script of the page calls this."""
 
     async def write(tx: Transaction) -> None:
         now = runtime.clock.now()
@@ -113,7 +123,7 @@ async def arrive(runtime: Runtime, token: str) -> Phone:
 
 
 async def receive(runtime: Runtime, token: str, picture: object) -> Phone:
-    """Take what was drawn, once; it waits for the desk as long again as the code was good for."""
+    """Store the drawing once, for as long again as the link was valid. Raises `recipient_not_active`."""
     found = await drawable(runtime.db, token, runtime.clock.now())
     document = await documents.get(runtime.db, found.document_id)
     turn = Turn(Kind.ACT, document.organisation_id, found.recipient_id)
@@ -129,7 +139,7 @@ async def receive(runtime: Runtime, token: str, picture: object) -> Phone:
 
 
 async def drawable(reader: Reader, token: str, now: Instant) -> Handoff:
-    """The handoff that still waits for a drawing; `recipient_not_active` when it does not any more."""
+    """Return the handoff that waits for a drawing. Raises `recipient_not_active` if it does not wait any more."""
     found = await phone_handoffs.find(reader, token)
     if found is None:
         raise UnknownLink()

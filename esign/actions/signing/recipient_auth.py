@@ -1,4 +1,4 @@
-"""Showing that a link is one's own: having a code sent, and entering one (contract 3.2, authentication)."""
+"""Authenticates recipients: sends codes and checks the codes that they enter (contract 3.2, authentication)."""
 
 from dataclasses import replace
 from math import ceil
@@ -19,11 +19,15 @@ from esign.store.document import challenges, documents, outcomes
 from esign.store.engine.database import Transaction
 from esign.system.entropy import new_code, new_token
 
-LIVES: Millis = 12 * HOUR  # of a proof: longer than anybody reads, so that nothing filled in is lost
+LIVES: Millis = 12 * HOUR  # validity of a proof: longer than anyone reads, so that no entries are lost
 
 
 async def send_code(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
-    """A new code by mail; the one before no longer counts."""
+    """Send a new code by e-mail, and return the visit. The earlier code ends.
+
+    Raises `not_found` if the recipient needs no mailed code, and `rate_limited` if the last code was sent a
+    moment ago.
+    """
     document, person = await asked(runtime, visitor)
     if person.authentication != Method.EMAIL_CODE:
         raise Problem("not_found")
@@ -44,6 +48,7 @@ async def send_code(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit
 
 
 def mailing(document: Document, recipient_id: str, code: str, origin: Origin, now: Instant) -> Outcome:
+    """Return the outcome that sends the code."""
     recipient, until = document.recipient(recipient_id), now + rules.LIVES
     event = Event(
         "recipient.code_sent",
@@ -59,7 +64,11 @@ def mailing(document: Document, recipient_id: str, code: str, origin: Origin, no
 
 
 async def authenticate(runtime: Runtime, visitor: Visitor, given: str, origin: Origin) -> tuple[Visit, str]:
-    """The link opened by its code, and the new session of the browser; a wrong try is noted and counted."""
+    """Check the code, and return the visit and the new session of the browser. A wrong attempt is recorded and counted.
+
+    Raises `invalid_request` for a wrong code, and `rate_limited` or `recipient_not_active` if none may be
+    entered now.
+    """
     document, person = await asked(runtime, visitor)
     now, session = runtime.clock.now(), new_token()
 
@@ -83,13 +92,17 @@ async def authenticate(runtime: Runtime, visitor: Visitor, given: str, origin: O
         await outcomes.record(tx, document.id, (noted(recipient, origin, now, passed=True),), runtime.vault)
         return None
 
+    # The refusal is raised after the commit, so that the wrong attempt is counted.
     if (refused := await runtime.db.write(write)) is not None:
         raise refused
     return await shown(runtime, document, person.id, Visitor(visitor.token, session)), session
 
 
 async def asked(runtime: Runtime, visitor: Visitor) -> tuple[Document, Recipient]:
-    """The document and the recipient of a link that asks for a code."""
+    """Return the document and the recipient of a link that asks for a code.
+
+    Raises `recipient_not_active` for any other.
+    """
     seen = await find(runtime, visitor)
     assert seen.document is not None and seen.recipient is not None
     if seen.state != "code":
@@ -98,6 +111,7 @@ async def asked(runtime: Runtime, visitor: Visitor) -> tuple[Document, Recipient
 
 
 def fits(runtime: Runtime, recipient: Recipient, challenge: Challenge, given: str) -> bool:
+    """Return whether the code is right."""
     if recipient.authentication == Method.EMAIL_CODE:
         stored = challenge.code
         return stored is not None and stored_codes.is_mailed(runtime.vault, recipient.id, stored, given)
@@ -106,12 +120,13 @@ def fits(runtime: Runtime, recipient: Recipient, challenge: Challenge, given: st
 
 
 def route_of_code(document: Document, recipient: Recipient, challenge: Challenge) -> Route | None:
-    """How the code came that was entered; None for one that was agreed upon."""
+    """Return the way by which the entered code came, or None for one that sender and recipient agreed on."""
     mailed = recipient.authentication == Method.EMAIL_CODE
     return route(document.mode, challenge.reached) if mailed else None
 
 
 def noted(recipient: Recipient, origin: Origin, now: Instant, *, passed: bool) -> Event:
+    """Return the event of a passed or failed attempt."""
     name = "recipient.authenticated" if passed else "recipient.authentication_failed"
     data = {
         "method": recipient.authentication,
@@ -124,7 +139,7 @@ def noted(recipient: Recipient, origin: Origin, now: Instant, *, passed: bool) -
 
 
 def refusal(standing: Standing, now: Instant) -> Problem:
-    """Why the code was not taken; where another may be tried, how often."""
+    """Return why the code was not accepted, with the number of attempts that are left."""
     if standing.step is Step.ENTER:
         times = "once more" if standing.left == 1 else f"{standing.left} more times"
         message = f"This code does not fit. You can try {times}."
@@ -135,4 +150,5 @@ def refusal(standing: Standing, now: Instant) -> Problem:
 
 
 def too_often(again: Instant, now: Instant) -> Problem:
+    """Return the error that says when the recipient may try again."""
     return Problem("rate_limited", "Please wait.", retry_after=max(1, ceil((again - now) / SECOND)))

@@ -1,4 +1,4 @@
-"""Signatures as a recipient's browser sends them, exchanged for what is stored: re-encoded, by hash, or as text."""
+"""Converts signatures as a browser sends them to the form in which they are stored: re-encoded, by hash, or as text."""
 
 import hashlib
 import re
@@ -23,7 +23,10 @@ DATA_URL = re.compile(r"data:image/(?:png|jpeg|webp);base64,")
 async def exchange(
     runtime: Runtime, recipient: Recipient, answers: Mapping[str, Any], turn: Turn
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The answers with each signature as it is stored, and the content of its picture by SHA-256."""
+    """Return the answers with each signature as it is stored, and the contents of the pictures by SHA-256.
+
+    Raises `invalid_request` for a signature that cannot be used.
+    """
     pictures: dict[str, bytes] = {}
     inks: dict[str, Ink] = {}
     own = {"signature", *(field.id for field in recipient.fields if field.type in INK)}
@@ -37,7 +40,11 @@ async def exchange(
 async def exchanged(
     runtime: Runtime, key: str, value: Any, pictures: dict[str, bytes], inks: dict[str, Ink], turn: Turn
 ) -> Any:
-    """A signature as it is stored: its picture re-encoded, once, and put aside by hash; other values as they are."""
+    """Return a signature as it is stored, and put its re-encoded picture into `pictures`. Other values are
+    returned as is.
+
+    A picture that is used for several fields is re-encoded once.
+    """
     if not isinstance(value, dict):
         return value
     path = f"/answers/{key}"
@@ -57,25 +64,27 @@ async def exchanged(
 
 
 async def redrawn(runtime: Runtime, url: object, path: str, turn: Turn) -> bytes:
-    """The PNG made anew of a picture that a page sends."""
+    """Return the re-encoded PNG of a picture that a page sends as a data URL. Raises `invalid_request`."""
     if not isinstance(url, str):
         raise wrong(path, "The signature is not a picture.")
     return (await reencoded(runtime, raw_picture(url, path), path, turn)).png
 
 
 async def reencoded(runtime: Runtime, image: bytes, path: str, turn: Turn) -> Picture:
+    """Return the picture re-encoded by a worker. Raises `invalid_request` if it cannot be read."""
     try:
         return await runtime.pdf.reencode(image, turn=turn)
     except Problem as problem:
         if problem.status >= 429:
             raise
-        unread = problem.code == "invalid_file"  # it brought a worker down
+        unread = problem.code == "invalid_file"  # the picture made a worker fail
         raise wrong(
             path, "The picture cannot be read; choose another." if unread else problem.message
         ) from problem
 
 
 def typed(value: Mapping[str, Any], path: str) -> Ink:
+    """Return a typed signature. Raises `invalid_request` if text or handwriting font are not valid."""
     text, hand = value.get("text"), value.get("hand")
     if not isinstance(text, str) or not 1 <= len(text.strip()) <= 100 or hand not in HANDS:
         raise wrong(path, "Type your name.")
@@ -85,6 +94,7 @@ def typed(value: Mapping[str, Any], path: str) -> Ink:
 
 
 def raw_picture(url: str, path: str) -> bytes:
+    """Return the bytes of a data URL. Raises `invalid_request` if it is not a picture, or larger than 1 MB."""
     if not (prefix := DATA_URL.match(url)):
         raise wrong(path, "The signature is not a picture.")
     try:
@@ -98,6 +108,7 @@ def raw_picture(url: str, path: str) -> bytes:
 
 
 def wrong(path: str, message: str) -> Problem:
+    """Return the error for an answer that needs a correction."""
     return Problem(
         "invalid_request", "Some answers need a correction.", details=[Detail(path, message, "format")]
     )

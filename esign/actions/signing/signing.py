@@ -1,4 +1,4 @@
-"""What a recipient does with the link from the mail: look, view, fill in and finish, or decline."""
+"""What a recipient does with a signing link: look, view, fill in and complete, or decline."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -48,7 +48,9 @@ STATES = {
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who comes by a link: its token, and the session of a browser that may have shown the code."""
+    """The visitor of a signing link: its token, and the session of the browser, in which the code may have been
+    entered.
+    """
 
     token: str
     session: str | None = None
@@ -56,11 +58,14 @@ class Visitor:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What one link shows; `state` is one of code, open, waiting, sealing, completed, declined, expired,
-    expired-asked, cancelled, unknown. An unknown link has no document, and never says whether there is one; one
-    in state code shows nothing of its document, not even how it stands, but the `standing` of its codes. For an
-    expired one a new link was `asked_at`, if ever. `mails` says whether mails leave now, so that the page may promise
-    one."""
+    """What a signing link shows.
+
+    `state` is one of code, open, waiting, sealing, completed, declined, expired, expired-asked, cancelled and
+    unknown. An unknown link has no document, and does not tell whether there is one. In state code it shows
+    nothing of the document, not even its status, but only the `standing` of its codes. `asked_at` is when the
+    recipient of an expired document asked for a new link, if ever. `mails` says whether e-mails leave now, so
+    that the page may promise one.
+    """
 
     state: str
     document: Document | None = None
@@ -75,7 +80,7 @@ UNKNOWN = Visit("unknown")
 
 
 async def visit(runtime: Runtime, visitor: Visitor) -> Visit:
-    """Look only: nothing changes but that a document whose time is over expires."""
+    """Return what the link shows. Nothing changes, except that a document whose time is over expires."""
     link = await signing_links.find(runtime.db, visitor.token, runtime.clock.now())
     if link is None:
         return UNKNOWN
@@ -84,6 +89,7 @@ async def visit(runtime: Runtime, visitor: Visitor) -> Visit:
 
 
 async def shown(runtime: Runtime, document: Document, recipient_id: str, visitor: Visitor) -> Visit:
+    """Return what a link of the recipient shows."""
     now = runtime.clock.now()
     if own_link.has_ended(document, runtime.config.limits.link_days, now):
         return UNKNOWN
@@ -93,7 +99,7 @@ async def shown(runtime: Runtime, document: Document, recipient_id: str, visitor
     proven = method == Method.LINK or await challenges.is_proven(
         runtime.db, visitor.session, recipient_id, now
     )
-    if not proven:  # in every state: also before their turn and after the end
+    if not proven:  # in every state of the document, also before the recipient's turn and after the end
         state = "code"
         standing = challenge.standing(method, await challenges.get(runtime.db, recipient_id), now)
     asked_at = None
@@ -105,12 +111,15 @@ async def shown(runtime: Runtime, document: Document, recipient_id: str, visitor
 
 
 def state_of(document: Document, recipient: Recipient) -> str:
-    """`waiting` both before one's turn and after one's part while others have theirs to do."""
+    """Return the state of the link.
+
+    It is `waiting` before the recipient's turn, and after it while others have to act.
+    """
     return STATES.get(document.status) or ("open" if recipient.active else "waiting")
 
 
 async def find(runtime: Runtime, visitor: Visitor) -> Visit:
-    """The visit of a link that exists; `not_found` otherwise."""
+    """Return the visit of a link that exists. Raises UnknownLink."""
     seen = await visit(runtime, visitor)
     if seen.document is None:
         raise UnknownLink()
@@ -118,7 +127,7 @@ async def find(runtime: Runtime, visitor: Visitor) -> Visit:
 
 
 async def find_proven(runtime: Runtime, visitor: Visitor) -> Visit:
-    """The visit of a link whose code, if it asks for one, was shown."""
+    """Return the visit of a link whose code, if any, was entered. Raises `recipient_not_active` before that."""
     seen = await find(runtime, visitor)
     if seen.state == "code":
         raise Problem("recipient_not_active", "Enter your code first.")
@@ -126,13 +135,16 @@ async def find_proven(runtime: Runtime, visitor: Visitor) -> Visit:
 
 
 async def opened(tx: Transaction, token: str, now: Instant) -> Document:
-    """The document of a link, read where it is changed: somebody may have been corrected since it was opened."""
+    """Return the document of a link, read in the transaction that changes it. Raises UnknownLink.
+
+    The link may have ended since the visit, because the address of the recipient was corrected.
+    """
     document, _ = await find_opened(tx, token, now)
     return document
 
 
 async def find_opened(tx: Transaction, token: str, now: Instant) -> tuple[Document, Link]:
-    """The same with the link itself."""
+    """Return the document of a link and the link itself. Otherwise like `opened`."""
     link = await signing_links.find(tx, token, now)
     if link is None:
         raise UnknownLink()
@@ -140,14 +152,14 @@ async def find_opened(tx: Transaction, token: str, now: Instant) -> tuple[Docume
 
 
 async def view(runtime: Runtime, visitor: Visitor, origin: Origin) -> Visit:
-    """The page was really looked at: a script said so, not a link scanner."""
+    """Record that the recipient has looked at the page. A script of the page calls this; a link scanner does not."""
     return await act(
         runtime, visitor, lambda document, person, now: lifecycle.view(document, person, origin, now)
     )
 
 
 async def decline(runtime: Runtime, visitor: Visitor, reason: str | None, origin: Origin) -> Visit:
-    """Refuse, which ends the document for everybody."""
+    """Decline on behalf of the recipient, which ends the document for all."""
     return await act(
         runtime,
         visitor,
@@ -156,7 +168,10 @@ async def decline(runtime: Runtime, visitor: Visitor, reason: str | None, origin
 
 
 async def act(runtime: Runtime, visitor: Visitor, decide: Act) -> Visit:
-    """One transition by the recipient of a link: `decide(document, recipient, now)` gives the outcome."""
+    """Perform one transition on behalf of the recipient, and return the visit after it.
+
+    `decide(document, recipient, now)` returns the outcome.
+    """
     seen = await find_proven(runtime, visitor)
     assert seen.recipient is not None
     recipient_id, now = seen.recipient.id, runtime.clock.now()
@@ -178,7 +193,7 @@ async def act(runtime: Runtime, visitor: Visitor, decide: Act) -> Visit:
 async def complete(
     runtime: Runtime, visitor: Visitor, answers: Mapping[str, Any], consent: str, origin: Origin
 ) -> Visit:
-    """Finish: every answer is checked, all problems are told at once, and nothing is stored unless all fit.
+    """Complete the recipient's part. All problems are reported at once, and nothing is stored unless every answer fits.
 
     `answers` maps field ids to JSON values; `consent` is the hash of the words that were shown.
     """
@@ -210,14 +225,14 @@ async def complete(
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A recipient's fields and signature as they are stored, and their pictures by SHA-256."""
+    """The fields and signature of a recipient as they are stored, and their pictures by SHA-256."""
 
     fields: tuple[Field, ...]
     ink: Ink | None
     pictures: Mapping[str, bytes]
 
     async def store(self, tx: Transaction, document: Document, now: Instant) -> None:
-        """Keep the pictures as long as the document."""
+        """Store the pictures for as long as the document exists."""
         for sha256, content in self.pictures.items():
             await blobs.add(tx, content, now, sha256)
         await blobs.attach(tx, document.id, *self.pictures)
@@ -232,7 +247,7 @@ async def answered(
     organisation: Organisation,
     answers: Mapping[str, Any],
 ) -> Answered:
-    """Check every answer and tell all problems at once; `answers` maps field ids to JSON values."""
+    """Check every answer, and report all problems at once. `answers` maps field ids to JSON values."""
     now = runtime.clock.now()
     given, pictures = await signature_images.exchange(
         runtime, person, answers, Turn(Kind.ACT, document.organisation_id, person.id)
@@ -243,11 +258,15 @@ async def answered(
 
 
 def today_at(organisation: Organisation, now: Instant) -> date:
+    """Return the present date in the time zone of the organisation."""
     return to_datetime(now).astimezone(ZoneInfo(organisation.time_zone)).date()
 
 
 def check_consent(consent: str, role: Role) -> None:
-    """Refuse unless it is the hash of the words that are shown today in one of the languages; readers may switch."""
+    """Raise `invalid_request` unless `consent` is the hash of the present words in some language.
+
+    Readers may switch.
+    """
     if consent not in {wording.sha256(tag, role) for tag in LANGUAGES}:
         raise Problem(
             "invalid_request",
@@ -257,7 +276,10 @@ def check_consent(consent: str, role: Role) -> None:
 
 
 async def original(runtime: Runtime, visitor: Visitor) -> tuple[str, bytes]:
-    """The file to read before signing: the pages as they will be sealed."""
+    """Return name and content of the file to read before signing: the pages as they will be sealed.
+
+    Raises `not_found`.
+    """
     seen = await find(runtime, visitor)
     assert seen.document is not None
     if not shows_pages(seen):
@@ -266,14 +288,17 @@ async def original(runtime: Runtime, visitor: Visitor) -> tuple[str, bytes]:
 
 
 def shows_pages(seen: Visit) -> bool:
-    """A closed document shows no pages, nor does one whose turn has not come."""
+    """Return whether the link shows pages. It does not after the document is closed, or before the recipient's turn."""
     assert seen.recipient is not None
     finished = seen.recipient.status is RecipientStatus.COMPLETED
     return seen.state in ("open", "sealing", "completed") or (seen.state == "waiting" and finished)
 
 
 async def sealed(runtime: Runtime, visitor: Visitor, origin: Origin) -> tuple[str, bytes]:
-    """The sealed file; `document_not_completed` before there is one."""
+    """Return name and content of the sealed file, and record the download.
+
+    Raises `document_not_completed` before there is one.
+    """
     seen = await find_proven(runtime, visitor)
     document, person = seen.document, seen.recipient
     assert document is not None and person is not None

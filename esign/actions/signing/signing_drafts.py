@@ -1,4 +1,4 @@
-"""Keeping what a recipient enters before finishing; a draft is no part of the document, and leaves no trace in it."""
+"""Stores what a recipient enters before completing. It is not part of the document, and leaves no trace in it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ from esign.runtime import Runtime
 from esign.store.document import signing_drafts
 from esign.store.engine.database import Transaction
 
-MOST = 2 * 2**20  # bytes: what finishing may send
+MOST = 2 * 2**20  # bytes, as many as a request that completes may send
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """How the link stands, and for an open one what else has come since the page looked last."""
+    """The state of the link, and for an open one the entries that are newer than those the page has seen."""
 
     state: str
     now: Instant
@@ -27,13 +27,13 @@ class Kept:
 
 
 async def entered(runtime: Runtime, seen: Visit) -> Draft:
-    """What stands in the fields of an open page."""
+    """Return the stored entries of an open page."""
     assert seen.recipient is not None
     return await signing_drafts.get(runtime.db, seen.recipient.id, runtime.vault)
 
 
 async def keep(runtime: Runtime, visitor: Visitor, given: Mapping[str, Given], since: int) -> Kept:
-    """Take what is newer, tell what is newer elsewhere; nothing is written when nothing was given."""
+    """Store newer entries, and return the entries that are newer elsewhere. Without entries nothing is written."""
     seen, now = await find(runtime, visitor), runtime.clock.now()
     person = seen.recipient
     assert person is not None
@@ -57,6 +57,7 @@ async def keep(runtime: Runtime, visitor: Visitor, given: Mapping[str, Given], s
 
 
 async def store(runtime: Runtime, tx: Transaction, recipient_id: str, draft: Draft) -> None:
+    """Store the entries. Raises `request_too_large`."""
     content = signing_drafts.dump(draft)
     if len(content) > MOST:
         raise Problem("request_too_large", "This is more than can be kept.")
@@ -64,5 +65,5 @@ async def store(runtime: Runtime, tx: Transaction, recipient_id: str, draft: Dra
 
 
 def value_of(given: Mapping[str, Given], id: str) -> object:
-    """What the page has there itself."""
+    """Return the value that the page sent for a field, or `...` if it sent none."""
     return given[id].value if id in given else ...

@@ -1,4 +1,4 @@
-"""Recipients of test mode who act when they are told to, as the system (contract 3.5, 8)."""
+"""Recipients of test mode, whose acts the sender simulates. The system acts in their place (contract 3.5, 8)."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ BOUNCED = "Simulated: the mail server refused the address."
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is to happen: `values` by field key or id; who is meant where `recipient_id` is None says `chosen`."""
+    """What is to happen. `values` are by field key or id. A `recipient_id` of None leaves the choice to `chosen`."""
 
     action: str
     recipient_id: str | None
@@ -37,7 +37,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One simulation of one document."""
+    """One simulation on one document."""
 
     runtime: Runtime
     owner: Owner
@@ -46,7 +46,7 @@ class Scene:
     keep: Keep | None
 
     async def play(self, decide: Callable[[Document], Outcome], find: Find | None = None) -> Document:
-        """One transition by the system."""
+        """Perform one transition by the system, and return the document."""
 
         def by_system(document: Document) -> Outcome:
             outcome = decide(document)
@@ -60,7 +60,7 @@ class Scene:
 async def simulate(
     runtime: Runtime, owner: Owner, document_id: str, step: Step, keep: Keep | None = None
 ) -> Document:
-    """The document after the step."""
+    """Perform the step, and return the document after it. Raises `invalid_request` for an unknown recipient."""
     found = await acting.get(runtime, owner, document_id)
     if step.recipient_id is not None and step.recipient_id not in {r.id for r in found.recipients}:
         message = "No recipient of this document has this id."
@@ -69,7 +69,10 @@ async def simulate(
 
 
 def chosen(scene: Scene, document: Document) -> Recipient:
-    """Who is named, else the first who has been asked and has not finished."""
+    """Return the named recipient, or else the first who is invited and has not finished.
+
+    Raises `recipient_not_active`.
+    """
     lifecycle.require_open(document, scene.runtime.clock.now())
     if scene.step.recipient_id is not None:
         return replace(document.recipient(scene.step.recipient_id), link=Route.TEST)
@@ -80,7 +83,7 @@ def chosen(scene: Scene, document: Document) -> Recipient:
 
 
 def simulated(outcome: Outcome) -> Iterator[Event]:
-    """The same facts, brought about by the system; whoever looks has not really shown who they are."""
+    """Yield the same events with the system as actor. The authentication of a viewer is marked as simulated."""
     for event in outcome.events:
         if event.type == "recipient.viewed" and event.recipient_id is not None:
             person = outcome.document.recipient(event.recipient_id)
@@ -91,12 +94,16 @@ def simulated(outcome: Outcome) -> Iterator[Event]:
 
 
 async def view(scene: Scene, found: Document) -> Document:
+    """Simulate that a recipient looks at the page."""
     now = scene.runtime.clock.now()
     return await scene.play(lambda document: lifecycle.view(document, chosen(scene, document), NOWHERE, now))
 
 
 async def complete(scene: Scene, found: Document) -> Document:
-    """Fill in and finish; what is not given is made up, what is given is checked as from a browser."""
+    """Simulate that a recipient completes.
+
+    Missing values are made up; given ones are checked like those of a browser.
+    """
     runtime, now, person = scene.runtime, scene.runtime.clock.now(), chosen(scene, found)
     lifecycle.require_turn(found, person)
     organisation = await accounts.get_organisation(runtime.db, found.organisation_id)
@@ -124,7 +131,7 @@ async def complete(scene: Scene, found: Document) -> Document:
 
 
 def relocated(problem: Problem, keys: Mapping[str, str]) -> Problem:
-    """The same problem with its paths as the simulation names the answers."""
+    """Return the same error with paths by the names that the simulation has for its values."""
     details = []
     for detail in problem.details:
         place = detail.path.removeprefix("/answers/")
@@ -134,6 +141,7 @@ def relocated(problem: Problem, keys: Mapping[str, str]) -> Problem:
 
 
 async def decline(scene: Scene, found: Document) -> Document:
+    """Simulate that a recipient declines."""
     now, reason = scene.runtime.clock.now(), scene.step.reason
     return await scene.play(
         lambda document: lifecycle.decline(document, chosen(scene, document), reason, NOWHERE, now)
@@ -141,7 +149,7 @@ async def decline(scene: Scene, found: Document) -> Document:
 
 
 async def bounce(scene: Scene, found: Document) -> Document:
-    """The mail server refuses the address of somebody who was written to."""
+    """Simulate that the mail server refuses the address of a recipient who was sent an e-mail."""
     now = scene.runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
@@ -156,7 +164,7 @@ async def bounce(scene: Scene, found: Document) -> Document:
 
 
 async def expire(scene: Scene, found: Document) -> Document:
-    """As if the time of the document were over now."""
+    """Expire the document as if its time were over now."""
     now = scene.runtime.clock.now()
 
     def decide(document: Document) -> Outcome:
@@ -167,7 +175,7 @@ async def expire(scene: Scene, found: Document) -> Document:
 
 
 async def remind(scene: Scene, found: Document) -> Document:
-    """A reminder to whoever is named, else to everybody who may be reminded."""
+    """Send a reminder to the named recipient, or else to all who may be reminded."""
     asking = Asking(scene.owner, scene.document_id, SYSTEM, NOWHERE)
     wanted, keep = scene.step.recipient_id, scene.keep
 

@@ -1,4 +1,4 @@
-"""A typed signature shown to its signer as it will be sealed, before anything is decided."""
+"""Shows a typed signature to its signer as it will be sealed."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from esign.runtime import Runtime
 
 @dataclass(frozen=True, slots=True)
 class Lettering:
-    """The picture as SVG and its width in points at its largest; or the letters `missing`, parted by spaces."""
+    """The picture as SVG, with its largest width in points, or the `missing` characters, separated by spaces."""
 
     svg: bytes
     width: float
@@ -21,7 +21,7 @@ class Lettering:
 
 
 async def letters(runtime: Runtime, visitor: Visitor, text: object, hand: object) -> Lettering:
-    """Look only; `recipient_not_active` where there is nothing to sign."""
+    """Return the drawn text. Nothing changes. Raises `recipient_not_active` if there is nothing to sign."""
     seen = await signing.find_proven(runtime, visitor)
     if seen.state != "open" or seen.document is None or seen.recipient is None or not seen.recipient.acting:
         raise Problem("recipient_not_active")

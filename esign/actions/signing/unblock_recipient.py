@@ -1,4 +1,4 @@
-"""Letting a recipient try again whose code was entered, or asked for, too often."""
+"""Unblocks a recipient whose code was entered, or requested, too often."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,23 +20,25 @@ from esign.store.queue import events
 from esign.system.vault import Vault
 
 UNBLOCKED = "recipient.unblocked"
-MOST = 3  # times in 24 hours
+MOST = 3  # most times in 24 hours
 
 
 @dataclass(frozen=True, slots=True)
 class Unblocked:
-    """`unblocked` is false where the recipient could try already, and nothing changed."""
+    """The result. `unblocked` is False if the recipient could try already: then nothing changed."""
 
     recipient_id: str
     unblocked: bool
 
 
 async def unblock(runtime: Runtime, asking: Asking, recipient_id: str, keep: Keep | None = None) -> Unblocked:
-    """Forget the tries and the codes of a recipient; an access code stays the same, a mailed one is asked for anew.
+    """Forget the attempts and codes of a recipient. An access code stays the same; a mailed code must be
+    requested again.
 
-    Works after the end of the document too, when the code opens what is left to see. Raises `document_not_sent` for a
-    draft, `recipient_not_active` where no code is asked for, and `rate_limited` beyond `MOST` times in 24 hours: each
-    time allows as many guesses again, also to a sender who does not know the code.
+    This also works after the end of the document, when the code opens what is left to see. Raises
+    `document_not_sent` for a draft, `recipient_not_active` if no code is needed, and `rate_limited` beyond
+    `MOST` times in 24 hours: each time allows as many guesses again, also to a sender who does not know the
+    code.
     """
 
     def decide(document: Document) -> Outcome:
@@ -64,6 +66,7 @@ async def unblock(runtime: Runtime, asking: Asking, recipient_id: str, keep: Kee
 
 
 def too_often(wait: Millis) -> Problem:
+    """Return the error that says when the recipient may be unblocked again."""
     message = f"This recipient was unblocked {MOST} times in 24 hours. Agree upon another way to sign."
     return Problem("rate_limited", message, retry_after=max(1, ceil(wait / SECOND)))
 
@@ -77,7 +80,7 @@ def require_code(document: Document, recipient: Recipient) -> None:
 
 
 async def find_blocked(reader: Reader, recipients: Sequence[Recipient], now: Instant) -> frozenset[str]:
-    """Return the ids of those who cannot enter a code or have one sent now."""
+    """Return the ids of the recipients who cannot enter or request a code now."""
     coded = [one for one in recipients if one.authentication != Method.LINK]
     return frozenset(
         [

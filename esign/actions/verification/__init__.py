@@ -1,1 +1,1 @@
-"""Checks of sealed files and of audit trails."""
+"""Verifies sealed files and audit trails."""

@@ -1,4 +1,4 @@
-"""Checking the signatures of any PDF, for an organisation or for anybody: nothing of it is kept."""
+"""Verifies the signatures of a PDF, for an organisation or for the public. The file is not stored."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,13 +11,16 @@ from esign.runtime import Runtime
 from esign.store.document import documents, public_records
 from esign.store.document.public_records import Record
 
-# Of processor time for a file that anybody brings. One of 36 MiB with a dozen signatures takes less than two.
+# Processor time for a file that anyone may send. A file of 36 MiB with a dozen signatures takes less than two.
 CPU_SECONDS = 5
 
 
 class Match(StrEnum):
-    """What a file is to a document sealed here: its sealed file or its certificate byte for byte, the same seal in
-    other bytes, the seal of a document that was deleted, or nothing of it."""
+    """The relation of a file to a document sealed here.
+
+    It may be the sealed file or the certificate byte for byte, other bytes with the same seal, the seal of a
+    document that was deleted, or unrelated.
+    """
 
     SEALED = "sealed"
     CERTIFICATE = "certificate"
@@ -28,7 +31,10 @@ class Match(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`record` is that of the document that was asked for, or else of the one that the seal names."""
+    """The result of a public verification.
+
+    `record` is that of the document that was asked for, otherwise of the document that the seal names.
+    """
 
     verification: Verification
     document_id: str | None
@@ -37,10 +43,11 @@ class Finding:
 
 
 async def verify(runtime: Runtime, owner: Owner, file: bytes) -> Verification:
-    """Return the verdict by the roots of this installation and those it trusts.
+    """Return the verdict against the roots of this installation and those it trusts.
 
-    `documentId` only where the very file is the sealed one, or the certificate, of a document of the owner.
-    Raises `file_too_large`, `too_many_pages`, `invalid_file`, `file_encrypted`, and what the queue refuses with.
+    `documentId` is set only if the file is byte for byte the sealed file, or the certificate, of a document of
+    the owner. Raises `file_too_large`, `too_many_pages`, `invalid_file`, `file_encrypted`, and what the queue
+    refuses with.
     """
     found = await judge(runtime, file, Turn(Kind.PREVIEW, owner.organisation_id, cpu_seconds=CPU_SECONDS))
     if found["issuedHere"]:
@@ -53,9 +60,10 @@ async def verify(runtime: Runtime, owner: Owner, file: bytes) -> Verification:
 async def verify_for_anybody(
     runtime: Runtime, file: bytes, asked: str | None = None, *, source: str = "", owner: Owner | None = None
 ) -> Finding:
-    """Return the same verdict, and what the file is to the document `asked` for.
+    """Return the same verdict as `verify`, and the relation of the file to the document `asked` for.
 
-    Strangers wait behind everybody else, one file at a time for each `source`, their network.
+    Requests without an owner wait behind all others, one file at a time for each `source`, which is their
+    network.
     """
     stranger = Turn(Kind.STRANGER, STRANGERS, source)
     turn = Turn(Kind.PREVIEW, owner.organisation_id, cpu_seconds=CPU_SECONDS) if owner else stranger
@@ -68,6 +76,7 @@ async def verify_for_anybody(
 
 
 def match(sha256: str, record: Record | None, same_seal: bool) -> Match:
+    """Return the relation of a file to the document of the record."""
     if record is None:
         return Match.NOTHING
     if sha256 == record.sealed:
@@ -80,6 +89,7 @@ def match(sha256: str, record: Record | None, same_seal: bool) -> Match:
 
 
 async def judge(runtime: Runtime, file: bytes, turn: Turn) -> Verification:
+    """Verify the file in a worker. Raises `file_too_large` and `too_many_pages`."""
     limits = runtime.config.limits
     if len(file) > limits.file_mib * 2**20:
         raise Problem("file_too_large", f"The file is larger than {limits.file_mib} MiB.")

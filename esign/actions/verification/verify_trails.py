@@ -1,8 +1,8 @@
-"""Recomputing audit trails, and holding them against what the seals vouch for.
+"""Recomputes audit trails, and compares them with the sealed files.
 
-A chain alone shows a change inside it. That its end was cut off, or that it was written anew, shows against the mac of
-its last entry, which only the application key can make, and against the head inside the sealed file, which not even
-that key can.
+The hash chain alone shows a change inside it. A trail that was cut off or rewritten is found in two other ways.
+The MAC of its last entry needs the application key. The head inside the sealed file cannot be changed even with
+that key.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -25,10 +25,11 @@ CUT = "it does not end with the entry that was written last"
 
 
 async def complete_heads(db: Database, vault: Vault) -> int:
-    """Vouch for the ends of trails that an older version wrote without; the number of those completed.
+    """Write the MAC of trails from an older version that have none. Return the number of trails completed.
 
-    Each is marked as late: a trail that lost its end before this moment cannot be told from a whole one. One that is
-    broken gets no head, and stays broken. Does nothing unless the migration of the database found such trails.
+    Each MAC is marked as late, since a trail that lost its end before this moment looks like a whole one. A
+    broken trail gets none and stays broken. Does nothing unless the migration of the database found such
+    trails.
     """
     if await installation.find(db, installation.HEADS) is None:
         return 0
@@ -47,7 +48,7 @@ async def complete_heads(db: Database, vault: Vault) -> int:
 
 
 async def find_end(db: Database, document_id: str) -> Chain | None:
-    """The whole trail of a document, None where it is broken."""
+    """Return the chain of a document's whole trail, or None if it is broken."""
     chain = Chain(document_id)
     async for line in trails.walk(db, document_id):
         chain.follow(line.seq, line.entry)
@@ -56,7 +57,7 @@ async def find_end(db: Database, document_id: str) -> Chain | None:
 
 
 async def recompute(db: Database, vault: Vault, document_id: str | None = None) -> AsyncIterator[Chain]:
-    """Every trail, or that of one document, with the first thing that is wrong with it."""
+    """Yield the chain of every trail, or of one document's, with the first fault that was found in it."""
     chain: Chain | None = None
     last: trails.Line | None = None
     async for line in trails.walk(db, document_id):
@@ -71,6 +72,7 @@ async def recompute(db: Database, vault: Vault, document_id: str | None = None) 
 
 
 def ended(chain: Chain, last: trails.Line, vault: Vault) -> Chain:
+    """Complete the chain, and check its last entry against the MAC."""
     chain.end()
     chain.late = last.late
     if not chain.broken and not last.is_last(chain.head, vault):
@@ -81,9 +83,11 @@ def ended(chain: Chain, last: trails.Line, vault: Vault) -> Chain:
 async def against_own_file(
     db: Database, document_id: str, judge: Judge, *, late: bool = False
 ) -> tuple[bool, str | None]:
-    """Whether a sealed file of the document was held against the trail, and what is wrong between the two.
+    """Compare the trail with the sealed file of its document. Return whether that was possible, and the fault
+    found, if any.
 
-    A trail that an older version began (`late`) may belong to a file that was sealed then: such files carry no head.
+    A trail that an older version began (`late`) may belong to a file that was sealed then. Such files carry no
+    head.
     """
     document = await find(db, document_id)
     if document is None or document.seal is None:
@@ -102,6 +106,7 @@ async def against_own_file(
 
 
 async def find(db: Database, document_id: str) -> Document | None:
+    """Return the document, or None if it does not exist."""
     try:
         return await documents.get(db, document_id)
     except Problem:
@@ -109,12 +114,12 @@ async def find(db: Database, document_id: str) -> Document | None:
 
 
 def is_sealed_here(found: Verification) -> bool:
-    """Return whether the file is as it was when it was sealed by this installation."""
+    """Return whether the file was sealed by this installation and has not changed since."""
     return found["result"] != "invalid" and found["issuedHere"]
 
 
 async def against_file(db: Database, found: Verification) -> str | None:
-    """What is wrong between the trail and a file that was sealed here; the trail itself must be intact."""
+    """Return the fault between the trail and a file that was sealed here, or None. The trail itself must be intact."""
     if not is_sealed_here(found):
         return "the file was changed, or was not sealed here"
     head = found["audit"]

@@ -1,1 +1,1 @@
-"""Subscriptions to events, and their delivery."""
+"""Webhooks: subscriptions to events, and the delivery of events to them."""

@@ -1,4 +1,4 @@
-"""Bringing an event to an endpoint, and what follows from how that went (contract 5)."""
+"""Delivers an event to a webhook, and applies the consequences of the result (contract 5)."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,10 @@ OFF = {"members": ["enabled"], "enabled": False}
 
 
 async def attempt(runtime: Runtime, webhook: Webhook, event_id: str, body: bytes) -> Attempt:
-    """Post it once, the same bytes under the same id at every attempt; never raises, whatever comes of it."""
+    """Post an event once, and return the result. It never raises.
+
+    Every attempt sends the same bytes under the same id.
+    """
     at, began = runtime.clock.now(), runtime.clock.monotonic()
 
     def took() -> Millis:
@@ -58,9 +61,10 @@ async def attempt(runtime: Runtime, webhook: Webhook, event_id: str, body: bytes
 
 
 def asked_wait(status: int, headers: Mapping[str, str], now: Instant) -> Millis | None:
-    """What a receiver asked for in `Retry-After`, when it may (429, 503): seconds or a date (RFC 9110 10.2.3).
+    """Return the milliseconds that the receiver asks to wait in `Retry-After`, or None.
 
-    A date that names no zone is in UTC, as all of them are, wherever this machine stands.
+    The header counts only for 429 and 503. It holds seconds or a date (RFC 9110 10.2.3). A date without a zone
+    is in UTC.
     """
     text = headers.get("retry-after", "").strip() if status in rules.ASKS_TO_WAIT else ""
     if text.isdecimal():
@@ -74,7 +78,7 @@ def asked_wait(status: int, headers: Mapping[str, str], now: Instant) -> Millis 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What the administrators of a webhook are told, once for each `key`."""
+    """A notice to the administrators of a webhook, sent once for each `key`."""
 
     letter: str
     key: str
@@ -84,9 +88,9 @@ class News:
 async def note(
     runtime: Runtime, tx: Transaction, ended: Sequence[tuple[int, Attempt]], *, by_hand: bool = False
 ) -> None:
-    """Write down what came of attempts, by the numbers of their deliveries, and what follows for the webhooks.
+    """Record the results of attempts, by the numbers of their deliveries, and the consequences for the webhooks.
 
-    A delivery that was erased meanwhile leaves no trace.
+    A delivery that was deleted meanwhile is skipped.
     """
     now = runtime.clock.now()
     found = await deliveries.get_many(tx, [number for number, _ in ended])
@@ -116,7 +120,11 @@ async def note(
 def judged(
     webhook: Webhook, before: Delivery, after: Delivery, made: Attempt, now: Instant
 ) -> tuple[Webhook, Sequence[News]]:
-    """The webhook after one attempt; only those of the schedule count against it, tests do not."""
+    """Return the webhook after one attempt, and the notices to send.
+
+    Only attempts of the schedule count as failures. Tests and manual attempts do not. An answer of 410 always
+    switches an enabled webhook off.
+    """
     if made.succeeded:
         return rules.succeeded(webhook, now), ()
     if not webhook.enabled:
@@ -139,7 +147,7 @@ def judged(
 
 
 async def end_failing(runtime: Runtime, webhook_id: str) -> None:
-    """Warn of, or switch off, a webhook that has taken nothing for days."""
+    """Warn of, or switch off, a webhook that has accepted no event for days."""
     now = runtime.clock.now()
 
     async def write(tx: Transaction) -> None:
@@ -163,6 +171,7 @@ async def end_failing(runtime: Runtime, webhook_id: str) -> None:
 
 
 async def notify(runtime: Runtime, tx: Transaction, webhook: Webhook, news: News) -> None:
+    """Queue a notice to the administrators of the webhook."""
     facts: dict[str, str | int] = {
         "webhook": webhook.url,
         "host": urlsplit(webhook.url).hostname or "",

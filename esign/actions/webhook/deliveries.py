@@ -1,4 +1,4 @@
-"""What a program asks of deliveries and events: look at them, try one again, send a test, make up for a gap."""
+"""Reads deliveries and events, repeats a delivery, sends a test event, and recovers events that were missed."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -18,8 +18,8 @@ from esign.store.queue import deliveries, events
 from esign.store.queue.events import Wanted
 from esign.system.entropy import new_id
 
-LEASE = MINUTE  # outlives any attempt
-ONCE = len(DELAYS) - 1  # attempts of the schedule that a test counts as made: the first is its last
+LEASE = MINUTE  # longer than any attempt takes
+ONCE = len(DELAYS) - 1  # attempts that a test event counts as made already, so that its first is its last
 BATCH = 500
 
 
@@ -32,7 +32,7 @@ async def find_page(
     status: DeliveryStatus | None,
     event_type: str | None,
 ) -> tuple[list[Delivery], Place | None]:
-    """A page of the deliveries to a webhook, newest first, and where the next begins."""
+    """Return a page of the deliveries to a webhook, newest first, and the place where the next page begins, or None."""
     await get(runtime, owner, webhook_id)
     found = await deliveries.find_page(runtime.db, webhook_id, limit + 1, after, status, event_type)
     return page_of(found, limit)
@@ -40,7 +40,7 @@ async def find_page(
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """One delivery with all its attempts and what is posted."""
+    """A delivery with all its attempts and the body that is posted."""
 
     delivery: Delivery
     attempts: list[Attempt]
@@ -48,6 +48,7 @@ class Log:
 
 
 async def read(runtime: Runtime, owner: Owner, webhook_id: str, delivery_id: str) -> Log:
+    """Return a delivery with its attempts and body. Raises `not_found`."""
     await get(runtime, owner, webhook_id)
     delivery = await find(runtime.db, webhook_id, delivery_id)
     body = await events.body(runtime.db, delivery.event_id)
@@ -57,6 +58,7 @@ async def read(runtime: Runtime, owner: Owner, webhook_id: str, delivery_id: str
 
 
 async def find(reader: Reader, webhook_id: str, delivery_id: str) -> Delivery:
+    """Return the delivery. Raises `not_found`."""
     found = await deliveries.get(reader, webhook_id, delivery_id)
     if found is None:
         raise Problem("not_found")
@@ -66,7 +68,7 @@ async def find(reader: Reader, webhook_id: str, delivery_id: str) -> Delivery:
 async def redeliver(
     runtime: Runtime, owner: Owner, webhook_id: str, delivery_id: str, keep: Keep | None = None
 ) -> Delivery:
-    """One attempt now, whatever the status; the delivery after it."""
+    """Make one attempt now, whatever the status, and return the delivery after it. Raises `webhook_disabled`."""
     webhook = await get_enabled(runtime.db, owner, webhook_id)
     delivery = await find(runtime.db, webhook_id, delivery_id)
     body = await events.body(runtime.db, delivery.event_id)
@@ -86,9 +88,9 @@ async def redeliver(
 
 
 async def test(runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | None = None) -> Delivery:
-    """Send `webhook.test` now and once, whatever the webhook subscribes to.
+    """Send `webhook.test` once, now, whatever events the webhook subscribes to. Raises `webhook_disabled`.
 
-    It is queued as under way: where the program ends meanwhile, the next start makes the attempt.
+    The delivery is stored as running. If the program ends meanwhile, the next start makes the attempt.
     """
     now = runtime.clock.now()
     event_id = new_id("evt", now)
@@ -118,9 +120,11 @@ async def test(runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | Non
 async def recover(
     runtime: Runtime, owner: Owner, webhook_id: str, since: Instant, until: Instant, keep: Keep | None = None
 ) -> int:
-    """Queue every subscribed event of a period that was not delivered and does not wait; how many those are.
+    """Queue every subscribed event of a period that was not delivered and is not queued. Return the number of
+    events queued.
 
-    A few events at a time, missed or not, so that nobody waits; the answer is kept with the last of them.
+    It works in short transactions, so that other writers wait only briefly. `keep` is called in the last of
+    them.
     """
     wanted = Wanted(owner.organisation_id, owner.mode, since=since, before=until + 1)
     queued = 0
@@ -142,7 +146,10 @@ async def requeue(
     keep: Keep | None,
     tx: Transaction,
 ) -> tuple[int, Place | None]:
-    """How many are queued by now, and where to go on."""
+    """Queue a batch of missed events.
+
+    Return how many are queued so far, and the place where to go on, or None at the end.
+    """
     webhook, now = await get_enabled(tx, owner, webhook_id), runtime.clock.now()
     looked_at = await events.find_received(tx, wanted, webhook_id, BATCH, after)
     made = [
@@ -160,12 +167,12 @@ async def requeue(
 async def find_events(
     runtime: Runtime, wanted: Wanted, limit: int, after: Place | None
 ) -> tuple[list[bytes], Place | None]:
-    """A page of events as they are delivered, newest first, and where the next begins."""
+    """Return a page of event bodies, newest first, and the place where the next page begins, or None."""
     found = await events.find_page(runtime.db, wanted, limit + 1, after)
     page = found[:limit]
     return [body for _, body in page], page[-1][0] if len(found) > limit else None
 
 
 async def read_event(runtime: Runtime, owner: Owner, event_id: str) -> bytes:
-    """The body as it is delivered."""
+    """Return the body of an event as it is delivered. Raises `not_found`."""
     return await events.get_own(runtime.db, owner.organisation_id, owner.mode, event_id)

@@ -1,4 +1,4 @@
-"""Subscriptions: made, changed, given a new secret, deleted (contract 3.4)."""
+"""Subscriptions: create, change and delete them, and renew their secrets (contract 3.4)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -30,7 +30,10 @@ async def create(
     *,
     caller: Caller,
 ) -> tuple[Webhook, str]:
-    """A subscription and, once, its secret."""
+    """Create a subscription. Return it with its secret, which is shown only this once.
+
+    Raises `unknown_event` and `limit_reached`, and what the check of the address raises.
+    """
     check_names(names)
     runtime.http.check(url, plain_allowed=owner.mode is Mode.TEST)
     now, secret = runtime.clock.now(), new_webhook_secret()
@@ -64,7 +67,10 @@ async def create(
 async def enter(
     runtime: Runtime, tx: Transaction, act: str, webhook: Webhook, caller: Caller, data: Mapping[str, Any]
 ) -> None:
-    """Enter what became of a webhook in the administrative log; its address may hold a secret, so it is personal."""
+    """Enter an act on a webhook in the administrative audit log.
+
+    Its address may contain a secret, so it is personal data.
+    """
     about = {"webhookId": webhook.id, "mode": webhook.mode.value, **data}
     entry = Act(act, about, {"url": webhook.url})
     now = runtime.clock.now()
@@ -72,7 +78,7 @@ async def enter(
 
 
 def check_names(names: tuple[str, ...]) -> None:
-    """Raise `unknown_event` naming each name that is none."""
+    """Raise `unknown_event` naming each unknown event."""
     if "*" in names and names != ("*",):
         raise Problem("unknown_event", details=[Detail("/events", "“*” stands alone.", "enum")])
     unknown = [
@@ -85,24 +91,25 @@ def check_names(names: tuple[str, ...]) -> None:
 
 
 def secret_of(runtime: Runtime, webhook: Webhook) -> str:
-    """What signs for it now."""
+    """Return the secret that signs the webhook's deliveries now."""
     return runtime.vault.decrypt("webhook", webhook.secret, webhook.id.encode()).decode()
 
 
 async def find_page(
     runtime: Runtime, owner: Owner, limit: int, after: Place | None
 ) -> tuple[list[Webhook], Place | None]:
-    """A page of webhooks, newest first, and where the next begins."""
+    """Return a page of webhooks, newest first, and the place where the next page begins, or None."""
     found = await webhooks.find_page(runtime.db, owner.organisation_id, owner.mode, limit + 1, after)
     return page_of(found, limit)
 
 
 async def get(runtime: Runtime, owner: Owner, webhook_id: str) -> Webhook:
+    """Return the webhook. Raises `not_found`."""
     return await webhooks.get_own(runtime.db, owner.organisation_id, owner.mode, webhook_id)
 
 
 async def get_enabled(reader: Reader, owner: Owner, webhook_id: str) -> Webhook:
-    """Raises `webhook_disabled` for one that is sent nothing."""
+    """Return the webhook. Raises `not_found`, and `webhook_disabled` if it is switched off."""
     webhook = await webhooks.get_own(reader, owner.organisation_id, owner.mode, webhook_id)
     if not webhook.enabled:
         raise Problem("webhook_disabled")
@@ -111,9 +118,9 @@ async def get_enabled(reader: Reader, owner: Owner, webhook_id: str) -> Webhook:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a caller wants changed: `members` as they are named in a Webhook; `enabled` None leaves it.
+    """What the caller wants changed: `members` by their names in Webhook. An `enabled` of None keeps the present state.
 
-    `since`: when the webhook that the caller decided about was changed last.
+    `since` is the `updated_at` of the webhook that the caller has seen.
     """
 
     members: Mapping[str, Any]
@@ -130,7 +137,11 @@ async def change(
     *,
     caller: Caller,
 ) -> Webhook:
-    """The webhook after it; enabling forgives what failed, disabling gives up what waits."""
+    """Change the webhook, and return it.
+
+    Enabling clears its failures; disabling gives up its pending deliveries. Raises `revision_mismatch` if it
+    has changed since the caller saw it.
+    """
     if "events" in changes.members:
         check_names(changes.members["events"])
     if "url" in changes.members:
@@ -152,7 +163,7 @@ async def change(
             named = [name for name in members if getattr(before, name) != getattr(webhook, name)]
             webhook = replace(webhook, updated_at=now)
             await webhooks.save(tx, [webhook])
-            tx.wake_workers()  # what is claimed ahead goes where it goes now, or nowhere
+            tx.wake_workers()  # to read the webhook again for the deliveries that they have claimed
             data = {"members": named, "events": list(webhook.events), "enabled": webhook.enabled}
             await enter(runtime, tx, "webhook.changed", webhook, caller, data)
         if keep is not None:
@@ -166,7 +177,7 @@ async def change(
 async def delete(
     runtime: Runtime, owner: Owner, webhook_id: str, keep: Keep | None = None, *, caller: Caller
 ) -> str:
-    """Gone with its pending deliveries."""
+    """Delete the webhook and its pending deliveries, and return its id."""
 
     async def write(tx: Transaction) -> None:
         webhook = await webhooks.get_own(tx, owner.organisation_id, owner.mode, webhook_id)
@@ -182,7 +193,7 @@ async def delete(
 
 @dataclass(frozen=True, slots=True)
 class Rotated:
-    """The new secret, shown this once; the previous one signs beside it until then."""
+    """A new secret, shown only this once. The previous secret signs beside it until `until`."""
 
     id: str
     secret: str
@@ -198,7 +209,10 @@ async def rotate(
     *,
     caller: Caller,
 ) -> Rotated:
-    """A new secret; with 0 hours no other is alive from now on, whatever was before."""
+    """Replace the secret of the webhook. With `hours` of 0 every earlier secret ends at once.
+
+    Raises `rotation_in_progress` if an earlier secret still signs and `hours` is not 0.
+    """
     now, secret = runtime.clock.now(), new_webhook_secret()
     until = now + hours * HOUR
 
