@@ -134,7 +134,7 @@ def not_mailed(scene: Scene, waiting: Sequence[Recipient], unmailed: Sequence[Re
         for one in unmailed[:MOST_NAMES]
     ]
     too_soon = all(possible_actions.refused_for("remind", scene.document, r, scene.now) for r in waiting)
-    if not too_soon and scene.outage is None:
+    if not too_soon:
         buttons.append(reminder(scene, waiting))
     title = Markup("Not mailed to {}").format(names(unmailed))
     said = Markup(" ").join(map(Markup.escape, words))
