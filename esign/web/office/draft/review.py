@@ -94,10 +94,10 @@ def groups(document: Document) -> list[dict[str, Any]]:
     split = groupby(people, key=lambda one: one.order if one.role in INVITED else None)
     colours = editor.colours(document.recipients)
 
-    def shown(one: Recipient) -> dict[str, Any]:
+    def describe(one: Recipient) -> dict[str, Any]:
         return {"one": one, "colour": colours.get(one.id), "fields": len(one.fields)}
 
-    return [{"step": step, "people": [shown(one) for one in found]} for step, found in split]
+    return [{"step": step, "people": [describe(one) for one in found]} for step, found in split]
 
 
 async def send(call: Call) -> Response:
